@@ -1,0 +1,73 @@
+"""Renders conversations with one chat template, each only once.
+
+In: messages and the switches of ``apply_chat_template``. Out: the text, or ``Refusal`` where the template raises.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from streamparse.infer.sandbox import CompiledTemplate, Refusal
+
+Message = dict[str, Any]
+
+
+class Renderer:
+    """A chat template with its special tokens, its fixed switches, a cache and a time budget for all renderings."""
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        bos_token: str | None = None,
+        eos_token: str | None = None,
+        switches: Mapping[str, Any] | None = None,
+        seconds: float = 3.0,
+    ) -> None:
+        self._template = CompiledTemplate(source)
+        self.variables = self._template.variables
+        self.constants = self._template.constants
+        self._base = {"bos_token": bos_token or "", "eos_token": eos_token or "", "documents": None, **(switches or {})}
+        self._known: dict[str, str | Refusal] = {}
+        self._deadline = time.perf_counter() + seconds
+
+    @property
+    def renderings(self) -> int:
+        """How many different conversations were rendered."""
+        return len(self._known)
+
+    def render(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: list[dict[str, Any]] | None = None,
+        generation_prompt: bool = False,
+        switches: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The text of a conversation; raises ``Refusal`` if the template does, or if the time for all is used up."""
+        variables = {
+            **self._base,
+            **(switches or {}),
+            "messages": list(messages),
+            "tools": tools,
+            "add_generation_prompt": generation_prompt,
+        }
+        key = json.dumps(variables, ensure_ascii=False)
+        if key not in self._known:
+            self._known[key] = self._render_now(json.loads(key))
+        outcome = self._known[key]
+        if isinstance(outcome, Refusal):
+            raise outcome
+        return outcome
+
+    def _render_now(self, variables: Mapping[str, Any]) -> str | Refusal:
+        left = self._deadline - time.perf_counter()
+        if left <= 0:
+            return Refusal("the time for all renderings is used up")
+        try:
+            return self._template.render(variables, left)
+        except Refusal as refusal:
+            return refusal
