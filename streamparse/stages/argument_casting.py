@@ -1,0 +1,226 @@
+"""Casts the arguments of a tool call by everything that the tool's schema says (the lenient reading).
+
+In comes the ``function`` part of a call; out go its arguments, new and cast. The rules:
+
+- A text stays text wherever the schema lets it be any string, whatever else it lets it be; only ``null`` becomes None
+  where null is allowed too. So do texts that no branch fits.
+- Otherwise the first of ``enum`` and ``const`` members that the text stands for, then the first type that it can be
+  read as, in the schema's order. Numbers keep every digit: whole ones are integers of any size, others floats.
+- Objects and arrays are cast member by member, also within what was read from text.
+- Where a value was guessed from a text that is still known (``SourcedDict``), the schema reads that text instead.
+- Arguments that are JSON text of an object become that object; absent or empty ones become an empty object where the
+  tool requires none.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from ..errors import ContentError
+from .content import SourcedDict
+from .schema_branches import Branch, SchemaReader, as_schema
+
+MAX_VALUE_DEPTH = 50
+"""How deep values are cast; what lies deeper stays as it was read."""
+
+MAX_DIGITS = 4300
+"""The longest integer that a number in exponent form is written out to, as for Python's own conversions."""
+
+Branches = tuple[Branch, ...]
+
+
+class ArgumentCaster:
+    """Casts the arguments of one tool's calls; a tool that nobody declared has no schema (None)."""
+
+    def __init__(self, tool: str, schema: Any) -> None:
+        """Take the tool's name and the schema of its arguments."""
+        self._tool = tool
+        self._schema = schema
+        self._reader = SchemaReader(as_schema(schema))
+
+    def cast(self, function: dict[str, Any]) -> Any:
+        """Cast a call's arguments; raises ContentError where there are none and the tool requires some."""
+        arguments = function.get("arguments")
+        if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
+            return self._absent()
+        if isinstance(arguments, str):
+            arguments = object_in(arguments)
+        if not isinstance(arguments, dict):
+            return arguments
+        branches = self._reader.branches([self._schema])
+        return self._object(arguments, chosen(branches, arguments), MAX_VALUE_DEPTH)
+
+    def _absent(self) -> dict[str, Any]:
+        branches = self._reader.branches([self._schema])
+        required = {str(key) for branch in branches for facet in branch.facets for key in facet.get("required") or ()}
+        if required and branches and not any(branch.fits({}) for branch in branches):
+            raise ContentError(f"the call has no arguments, and {self._tool} requires {', '.join(sorted(required))}")
+        return {}
+
+    def _value(self, value: Any, schemas: list[Any], depth: int, source: Any = None) -> Any:
+        branches = self._reader.branches(schemas)
+        if not branches or depth <= 0:
+            return value
+        if isinstance(source, str):
+            read, found = self._text(source, branches, depth)
+            return found if read else value
+        if isinstance(value, str):
+            return self._text(value, branches, depth)[1]
+        if isinstance(value, dict):
+            return self._object(value, chosen(branches, value), depth)
+        if isinstance(value, list):
+            return self._list(value, branches, schemas, depth, source)
+        return value
+
+    def _text(self, text: str, branches: Branches, depth: int) -> tuple[bool, Any]:
+        """Read a text as a schema wants it; first whether it says anything about this text."""
+        kinds = {kind for branch in branches for kind in branch.kinds}
+        takes_any_text = any(branch.takes_any_text for branch in branches)
+        word = text.strip()
+        if "null" in kinds and (word == "null" or (word == "None" and not takes_any_text)):
+            return True, None
+        if takes_any_text:
+            return bool(kinds), text
+        for branch in branches:
+            for candidate in (text, word):
+                if candidate in branch.literals:
+                    return True, branch.literals[candidate]
+        for branch in branches:
+            for kind in branch.kinds:
+                try:
+                    value = READERS[kind](word)
+                except (KeyError, ValueError, RecursionError):
+                    continue
+                return True, self._structured(value, branch, depth)
+        return False, text
+
+    def _structured(self, value: Any, branch: Branch, depth: int) -> Any:
+        if isinstance(value, dict):
+            return self._object(value, branch, depth)
+        if isinstance(value, list):
+            return self._items(value, branch, depth)
+        return value
+
+    def _object(self, value: dict[str, Any], branch: Branch | None, depth: int) -> dict[str, Any]:
+        if branch is None:
+            return dict(value)
+        sources = value.sources if isinstance(value, SourcedDict) else {}
+        return {
+            key: self._value(member, branch.property_schemas(key), depth - 1, sources.get(key))
+            for key, member in value.items()
+        }
+
+    def _list(self, value: list[Any], branches: Branches, schemas: list[Any], depth: int, sources: Any) -> list[Any]:
+        """Cast a list; where the schema wants none, it is one of a repeated key's values, each cast by itself."""
+        for branch in branches:
+            if "array" in branch.kinds:
+                return self._items(value, branch, depth)
+        if not isinstance(sources, list):
+            sources = [None] * len(value)
+        return [self._value(item, schemas, depth - 1, source) for item, source in zip(value, sources, strict=True)]
+
+    def _items(self, value: list[Any], branch: Branch, depth: int) -> list[Any]:
+        return [self._value(item, branch.item_schemas(index), depth - 1) for index, item in enumerate(value)]
+
+
+def chosen(branches: Branches, value: dict[str, Any]) -> Branch | None:
+    """Choose the branch that describes an object: the first that it fits, or else the first that is for objects."""
+    objects = [branch for branch in branches if not branch.kinds or "object" in branch.kinds]
+    return next((branch for branch in objects if branch.fits(value)), objects[0] if objects else None)
+
+
+def object_in(text: str) -> Any:
+    """Read a text that is JSON for an object, or JSON for such a text; any other stays as it is."""
+    value: Any = text
+    for _ in range(2):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return text
+        if isinstance(value, dict):
+            return value
+        if not isinstance(value, str):
+            return text
+    return text
+
+
+def read_integer(text: str) -> int:
+    """Read a whole number exactly, also one with a point or an exponent.
+
+    >>> read_integer("9007199254740993.0")
+    9007199254740993
+    """
+    try:
+        return int(text)
+    except ValueError:
+        number = finite(text)
+        if number != number.to_integral_value():
+            raise
+        return int(number)
+
+
+def read_number(text: str) -> int | float:
+    """Read a number: a whole one without a point as an integer with all its digits, any other as a float."""
+    try:
+        return int(text)
+    except ValueError:
+        number = finite(text)
+        if "." not in text and number == number.to_integral_value():
+            return int(number)
+        result = float(text)
+        if result in (float("inf"), float("-inf")):
+            return read_integer(text)
+        return result
+
+
+def finite(text: str) -> Decimal:
+    """Read a decimal number that is finite and, written out, not too long; raises ValueError for any other."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        raise ValueError("not a number") from None
+    if not number.is_finite() or number.adjusted() > MAX_DIGITS:
+        raise ValueError("not a number of a size that can be written out")
+    return number
+
+
+def read_boolean(text: str) -> bool:
+    """Read a truth value."""
+    word = text.lower()
+    if word not in ("true", "1", "false", "0"):
+        raise ValueError("not a truth value")
+    return word in ("true", "1")
+
+
+def read_null(text: str) -> None:
+    """Read null."""
+    if text not in ("null", "None"):
+        raise ValueError("not null")
+
+
+def read_object(text: str) -> dict[str, Any]:
+    """Read a JSON object."""
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError("not an object")
+    return value
+
+
+def read_array(text: str) -> list[Any]:
+    """Read a JSON array."""
+    value = json.loads(text)
+    if not isinstance(value, list):
+        raise ValueError("not an array")
+    return value
+
+
+READERS = {
+    "integer": read_integer,
+    "number": read_number,
+    "boolean": read_boolean,
+    "null": read_null,
+    "object": read_object,
+    "array": read_array,
+}

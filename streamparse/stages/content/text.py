@@ -1,0 +1,25 @@
+"""The content parser ``text``: the region's text itself, without the white space at its ends unless ``strip`` is false.
+
+>>> PARSER.prepare({})(" a ")
+'a'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .table import STRICT, ContentParser, Findings, Parse, Preparation, known_arguments, strips
+
+
+def prepare(arguments: Mapping[str, Any], _preparation: Preparation = STRICT, /) -> Parse:
+    """Make the parse function."""
+    return str.strip if strips(arguments) else str
+
+
+def check(arguments: Mapping[str, Any], path: str, _depth: int = 0, /) -> Findings:
+    """Check the arguments."""
+    return known_arguments("text", arguments, path, {"strip": bool})
+
+
+PARSER = ContentParser("text", streams=True, prepare=prepare, check=check)

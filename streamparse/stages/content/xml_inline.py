@@ -1,0 +1,110 @@
+"""The content parser ``xml-inline``: a tag for each key, as a dictionary.
+
+The argument ``tag_pattern`` is a pattern of the ``regex`` module (DOTALL) with the groups ``key`` and ``value``; text
+between tags is passed over. A repeated key takes its last value, or with ``merge_duplicates`` a list of all of them.
+A pattern whose shape allows it is searched for by a scanner in linear time (see ``tag_scanner``), any other by
+``regex`` itself within a time bound.
+
+>>> pattern = r"<p=(?P<key>\\w+)>\\s*(?P<value>.*?)\\s*</p>"
+>>> PARSER.prepare({"tag_pattern": pattern})("<p=a> 1 </p> and <p=b>2</p>")
+{'a': '1', 'b': '2'}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import regex
+
+from ...errors import ContentError, Fault
+from .table import STRICT, ContentParser, Findings, Parse, Preparation, kind_of, known_arguments
+from .tag_scanner import Tag, tag_finder
+from .value_parser import SourcedDict, ValueParser, check_value_parser, failing
+
+ARGUMENTS = {"tag_pattern": str, "value_parser": dict, "merge_duplicates": bool}
+
+
+def prepare(arguments: Mapping[str, Any], preparation: Preparation = STRICT, /) -> Parse:
+    """Make the parse function."""
+    pattern = arguments.get("tag_pattern")
+    if not isinstance(pattern, str):
+        return failing("xml-inline needs the argument tag_pattern")
+    try:
+        tags_of = tag_finder(pattern, preparation.limits.pattern_seconds)
+    except regex.error as error:
+        return failing(f"tag_pattern is not a pattern: {error}")
+    values_of = ValueParser(arguments.get("value_parser"), preparation)
+    collects = bool(arguments.get("merge_duplicates", False))
+
+    def parse(text: str) -> dict[str, Any]:
+        values: dict[str, Any] = SourcedDict() if values_of.keep_source else {}
+        repeated: set[str] = set()
+        for tag in tags_of(text):
+            value = value_of(tag)
+            source = values_of.source(tag.value, value) if values_of.keep_source and tag.value is not None else None
+            if collects and tag.key in values:
+                collect(values, repeated, tag.key, value, source)
+            else:
+                replace(values, tag.key, value, source)
+        return values
+
+    def value_of(tag: Tag) -> Any:
+        if tag.value is not None:
+            return values_of.parse(tag.value, tag.position)
+        if values_of.parses:
+            raise ContentError(f"the tag of {tag.key!r} has no value to parse", position=tag.position)
+        return None
+
+    return parse
+
+
+def replace(values: dict[str, Any], key: str, value: Any, source: str | None) -> None:
+    """Store a value, and the text it was read from if that is to be remembered, in place of an earlier one."""
+    values[key] = value
+    if isinstance(values, SourcedDict):
+        values.sources.pop(key, None)
+        if source is not None:
+            values.sources[key] = source
+
+
+def collect(values: dict[str, Any], repeated: set[str], key: str, value: Any, source: str | None) -> None:
+    """Add a value to those that the same key had before."""
+    if key not in repeated:
+        repeated.add(key)
+        values[key] = [values[key]]
+        if isinstance(values, SourcedDict):
+            first = values.sources.get(key)
+            values.sources[key] = [first if isinstance(first, str) else None]
+    values[key].append(value)
+    if isinstance(values, SourcedDict) and isinstance(sources := values.sources[key], list):
+        sources.append(source)
+
+
+def check(arguments: Mapping[str, Any], path: str, depth: int = 0, /) -> Findings:
+    """Check the arguments."""
+    errors, warnings = known_arguments("xml-inline", arguments, path, ARGUMENTS)
+    pattern_errors, pattern_warnings = check_pattern(arguments.get("tag_pattern"), f"{path}.tag_pattern")
+    value_errors, value_warnings = check_value_parser(arguments.get("value_parser"), f"{path}.value_parser", depth)
+    return errors + pattern_errors + value_errors, warnings + pattern_warnings + value_warnings
+
+
+def check_pattern(pattern: Any, path: str) -> Findings:
+    """Check a ``tag_pattern``: it has to compile, and should have both groups."""
+    if pattern is None:
+        return [], [Fault(path, "xml-inline needs a tag_pattern; without it every text will fail")]
+    if not isinstance(pattern, str):
+        return [Fault(path, f"must be a string, not {kind_of(pattern)}")], []
+    try:
+        groups = regex.compile(pattern, regex.DOTALL).groupindex
+    except regex.error as error:
+        return [Fault(path, f"is not a pattern: {error}")], []
+    warnings = []
+    if "key" not in groups:
+        warnings.append(Fault(path, "has no group (?P<key>…), so a text with a tag in it will fail"))
+    if "value" not in groups:
+        warnings.append(Fault(path, "has no group (?P<value>…), so every value will be empty"))
+    return [], warnings
+
+
+PARSER = ContentParser("xml-inline", streams=False, prepare=prepare, check=check)

@@ -1,0 +1,255 @@
+"""Casts a tool call's arguments to the types that the tool's schema declares.
+
+In come the tools, as ``apply_chat_template`` takes them, and values of the form
+``{"function": {"name": …, "arguments": {…}}}``, one or a list; out go the values with their arguments cast. Models write
+most arguments as text; a schema says what they are.
+
+A schema is read in one of two ways: the strict one gives exactly what transformers gives (``strict_types`` and
+``strict_cast``), the lenient one reads all of a schema and keeps what a text says (``argument_casting``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from inspect import isfunction, ismethod
+from typing import Any
+
+from streamparse.errors import StreamparseError
+
+from .argument_casting import ArgumentCaster
+from .function_schema import function_schema
+
+Types = tuple[str, ...]
+Calls = Iterator[dict[str, Any]]
+
+
+class ToolSchemas:
+    """The tools of one conversation, by name.
+
+    ``strict`` has each tool's properties as transformers sees them, ``lenient`` each tool's whole schema.
+    """
+
+    def __init__(self, strict: Mapping[str, Mapping[str, Any]], lenient: Mapping[str, Any]) -> None:
+        """Take schemas that ``from_tools`` has sorted out."""
+        self._strict = strict
+        self._casters = {name: ArgumentCaster(name, schema) for name, schema in lenient.items()}
+        self._types: dict[tuple[str, str], Types] = {}
+
+    @classmethod
+    def from_tools(cls, tools: Any) -> ToolSchemas:
+        """Collect the schemas of tools.
+
+        A tool is a dictionary in OpenAI's form, a bare one with ``name`` and ``parameters`` (or Anthropic's
+        ``input_schema``), a function with type hints, or a pydantic model. Anything else is passed over. The dictionaries
+        are read, never changed. Raises StreamparseError where ``tools`` is no collection, or a model has no schema.
+
+        >>> ToolSchemas.from_tools([{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}]).names
+        frozenset({'f'})
+        """
+        if not isinstance(tools or (), Iterable):
+            raise StreamparseError(f"tools has to be a list of tools, not {type(tools).__name__}")
+        strict: dict[str, Mapping[str, Any]] = {}
+        lenient: dict[str, Any] = {}
+        for tool in tools or ():
+            known_to_transformers = isinstance(tool, dict) or isfunction(tool) or ismethod(tool)
+            function = described(tool)
+            if function is None:
+                continue
+            name, parameters = function["name"], function.get("parameters")
+            lenient[name] = parameters if isinstance(parameters, dict) else function.get("input_schema")
+            if known_to_transformers:
+                properties = parameters.get("properties") if isinstance(parameters, dict) else None
+                strict[name] = properties if isinstance(properties, dict) else {}
+        return cls(strict, lenient)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the tools."""
+        return frozenset(self._casters)
+
+    def cast(self, value: Any, *, lenient: bool) -> Any:
+        """Cast the arguments of a value that is a call, or of each call in a list.
+
+        Strict casting works on the value itself and returns it, as transformers does; lenient casting leaves it as it is
+        and returns a new one. Raises ContentError (lenient only) for a call without arguments whose tool needs some.
+
+        >>> schemas = ToolSchemas.from_tools([{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}])
+        >>> schemas.cast({"function": {"name": "f", "arguments": {"n": "7"}}}, lenient=False)
+        {'function': {'name': 'f', 'arguments': {'n': 7}}}
+        """
+        if lenient:
+            return self._lenient(value)
+        if self._strict:
+            for function in calls(value):
+                self._cast_strictly(function)
+        return value
+
+    def _cast_strictly(self, function: dict[str, Any]) -> None:
+        name, arguments = function.get("name"), function.get("arguments")
+        if not isinstance(name, str) or not isinstance(arguments, dict):
+            return
+        properties = self._strict.get(name, {})
+        for key, argument in arguments.items():
+            if key not in properties or not (types := self._types_of(name, key, properties[key])):
+                continue
+            if isinstance(argument, str):
+                arguments[key] = strict_cast(argument, types)
+            elif isinstance(argument, list) and "array" not in types:
+                # A key that came several times: merge_duplicates made the list.
+                arguments[key] = [strict_cast(item, types) if isinstance(item, str) else item for item in argument]
+
+    def _types_of(self, name: str, key: str, schema: Any) -> Types:
+        types = self._types.get((name, key))
+        if types is None:
+            types = self._types[name, key] = strict_types(schema)
+        return types
+
+    def _lenient(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._lenient_call(item) for item in value]
+        return self._lenient_call(value)
+
+    def _lenient_call(self, value: Any) -> Any:
+        function = value.get("function") if isinstance(value, dict) else None
+        if not isinstance(function, dict) or not isinstance(name := function.get("name"), str):
+            return value
+        caster = self._casters.get(name) or ArgumentCaster(name, None)
+        return {**value, "function": {**function, "arguments": caster.cast(function)}}
+
+
+def described(tool: Any) -> dict[str, Any] | None:
+    """Give the part of a tool that has its name and parameters; None for what is no tool."""
+    if isfunction(tool) or ismethod(tool):
+        return function_schema(tool)
+    if isinstance(tool, type) and callable(schema_of := getattr(tool, "model_json_schema", None)):
+        try:
+            return {"name": tool.__name__, "parameters": schema_of()}
+        except Exception as error:
+            raise StreamparseError(f"the tool {tool.__name__} gives no schema: {error}") from error
+    function = tool.get("function", tool) if isinstance(tool, dict) else None
+    return function if isinstance(function, dict) and isinstance(function.get("name"), str) else None
+
+
+def calls(value: Any) -> Calls:
+    """Give the ``function`` of each call in a value that is a call, or a list of calls, or a list of such lists."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, list):
+            waiting += item
+        elif isinstance(item, dict) and isinstance(function := item.get("function"), dict):
+            yield function
+
+
+def strict_types(schema: Any) -> Types:
+    """List the types that a schema names, in the order in which transformers tries them.
+
+    Those of ``type`` first, then those of each branch of ``anyOf`` and ``oneOf``, then ``null`` where the schema is
+    ``nullable``. A type's later mentions change nothing and are left out.
+
+    >>> strict_types({"anyOf": [{"type": "integer"}, {"type": ["string", "null"]}]})
+    ('integer', 'string', 'null')
+    """
+    types: dict[str, None] = {}
+    seen: set[int] = set()
+    waiting: list[tuple[Any, bool]] = [(schema, False)]
+    while waiting:
+        node, branches_done = waiting.pop()
+        if branches_done:
+            types["null"] = None
+            continue
+        if not isinstance(node, dict) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        declared = node.get("type")
+        names = declared if isinstance(declared, list) else [declared]
+        types.update((name, None) for name in names if isinstance(name, str))
+        if node.get("nullable"):
+            waiting.append((node, True))
+        branches = [
+            branch
+            for union in ("anyOf", "oneOf")
+            if isinstance(node.get(union), list | tuple)
+            for branch in node[union]
+        ]
+        waiting += ((branch, False) for branch in reversed(branches))
+    return tuple(types)
+
+
+def strict_cast(text: str, types: Types) -> Any:
+    """Cast a text to the first of the types that it can be read as; the text itself where it is none of them.
+
+    >>> strict_cast("3.0", ("integer",)), strict_cast("x", ("integer", "null")), strict_cast("[1]", ("array",))
+    (3, 'x', [1])
+    """
+    for name in types:
+        reader = STRICT_READERS.get(name)
+        if reader is not None:
+            try:
+                return reader(text)
+            except (ValueError, RecursionError):
+                continue
+    return text
+
+
+def read_integer(text: str) -> int:
+    """Read a whole number, also one written as a float."""
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+        if not number.is_integer():
+            raise
+        return int(number)
+
+
+def read_number(text: str) -> int | float:
+    """Read a finite number, whole ones without a point as integers, all through a float's precision."""
+    number = float(text)
+    if number.is_integer() and "." not in text:
+        return int(number)
+    if number - number != 0:
+        raise ValueError("not finite")
+    return number
+
+
+def read_boolean(text: str) -> bool:
+    """Read a truth value."""
+    word = text.strip().lower()
+    if word not in ("true", "1", "false", "0"):
+        raise ValueError("not a truth value")
+    return word in ("true", "1")
+
+
+def read_null(text: str) -> None:
+    """Read null."""
+    if text.strip() not in ("null", "None"):
+        raise ValueError("not null")
+
+
+def read_object(text: str) -> dict[str, Any]:
+    """Read a JSON object."""
+    return of_kind(json.loads(text), dict)
+
+
+def read_array(text: str) -> list[Any]:
+    """Read a JSON array."""
+    return of_kind(json.loads(text), list)
+
+
+def of_kind(value: Any, kind: type) -> Any:
+    """Give a value that is of a kind, or raise ValueError."""
+    if not isinstance(value, kind):
+        raise ValueError(f"not {kind.__name__}")
+    return value
+
+
+STRICT_READERS = {
+    "integer": read_integer,
+    "number": read_number,
+    "boolean": read_boolean,
+    "null": read_null,
+    "object": read_object,
+    "array": read_array,
+}
