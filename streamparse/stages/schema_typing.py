@@ -1,8 +1,8 @@
 """Casts a tool call's arguments to the types that the tool's schema declares.
 
 In come the tools, as ``apply_chat_template`` takes them, and values of the form
-``{"function": {"name": …, "arguments": {…}}}``, one or a list; out go the values with their arguments cast. Models write
-most arguments as text; a schema says what they are.
+``{"function": {"name": …, "arguments": {…}}}``, one or a list; out go the values with their arguments cast. Models
+write most arguments as text; a schema says what they are.
 
 A schema is read in one of two ways: the strict one gives exactly what transformers gives (``strict_types`` and
 ``strict_cast``), the lenient one reads all of a schema and keeps what a text says (``argument_casting``).
@@ -41,7 +41,7 @@ class ToolSchemas:
         """Collect the schemas of tools.
 
         A tool is a dictionary in OpenAI's form, a bare one with ``name`` and ``parameters`` (or Anthropic's
-        ``input_schema``), a function with type hints, or a pydantic model. Anything else is passed over. The dictionaries
+        ``input_schema``), a function with type hints, or a pydantic model. Anything else is passed over. Dictionaries
         are read, never changed. Raises StreamparseError where ``tools`` is no collection, or a model has no schema.
 
         >>> ToolSchemas.from_tools([{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}]).names
@@ -71,8 +71,8 @@ class ToolSchemas:
     def cast(self, value: Any, *, lenient: bool) -> Any:
         """Cast the arguments of a value that is a call, or of each call in a list.
 
-        Strict casting works on the value itself and returns it, as transformers does; lenient casting leaves it as it is
-        and returns a new one. Raises ContentError (lenient only) for a call without arguments whose tool needs some.
+        Strict casting works on the value itself and returns it, as transformers does; lenient casting leaves it as
+        it is and returns a new one. Raises ContentError (lenient only) for a call without arguments whose tool needs some.
 
         >>> schemas = ToolSchemas.from_tools([{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}])
         >>> schemas.cast({"function": {"name": "f", "arguments": {"n": "7"}}}, lenient=False)
@@ -167,12 +167,8 @@ def strict_types(schema: Any) -> Types:
         types.update((name, None) for name in names if isinstance(name, str))
         if node.get("nullable"):
             waiting.append((node, True))
-        branches = [
-            branch
-            for union in ("anyOf", "oneOf")
-            if isinstance(node.get(union), list | tuple)
-            for branch in node[union]
-        ]
+        unions = [node.get(keyword) for keyword in ("anyOf", "oneOf")]
+        branches = [branch for union in unions if isinstance(union, list | tuple) for branch in union]
         waiting += ((branch, False) for branch in reversed(branches))
     return tuple(types)
 
@@ -230,18 +226,17 @@ def read_null(text: str) -> None:
 
 def read_object(text: str) -> dict[str, Any]:
     """Read a JSON object."""
-    return of_kind(json.loads(text), dict)
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError("not an object")
+    return value
 
 
 def read_array(text: str) -> list[Any]:
     """Read a JSON array."""
-    return of_kind(json.loads(text), list)
-
-
-def of_kind(value: Any, kind: type) -> Any:
-    """Give a value that is of a kind, or raise ValueError."""
-    if not isinstance(value, kind):
-        raise ValueError(f"not {kind.__name__}")
+    value = json.loads(text)
+    if not isinstance(value, list):
+        raise ValueError("not an array")
     return value
 
 

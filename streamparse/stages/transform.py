@@ -38,7 +38,8 @@ def check_transform(
     ``groups`` are the named groups of the field's patterns, ``optional_groups`` those of them that may take no part in
     a match. With ``each`` any name may be a key of the list's items, so none can be called unknown.
 
-    >>> errors, warnings = check_transform({"name": "call {name}", "args": "{body}"}, "fields.x.transform", groups=["name"])
+    >>> transform = {"name": "call {name}", "args": "{body}"}
+    >>> errors, warnings = check_transform(transform, "fields.x.transform", groups=["name"])
     >>> print(errors[0])
     fields.x.transform.name: 'call {name}' mixes a placeholder with text; a string is one placeholder or plain text
     >>> print(warnings[0])

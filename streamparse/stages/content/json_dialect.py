@@ -42,7 +42,7 @@ class Rewritten:
     def __init__(self, text: str, earlier: Rewritten | None = None) -> None:
         self.text = text
         self._earlier = earlier
-        # Kept and replaced stretches take turns, a kept one first: where each starts here, and where in the earlier text.
+        # Kept and replaced stretches take turns, a kept one first: where each starts here, and in the earlier text.
         self._starts = [0]
         self._origins = [0]
 
@@ -75,7 +75,7 @@ class Rewritten:
 
 
 class Dialect:
-    """One dialect of JSON: its string delimiters, and whether keys may stand without quotes.
+    r"""One dialect of JSON: its string delimiters, and whether keys may stand without quotes.
 
     >>> Dialect((("<q>", "</q>"),), unquoted_keys=True).to_json("{a: <q>say \"x\"</q>}").text
     '{"a": "say \\"x\\""}'

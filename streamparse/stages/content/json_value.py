@@ -59,7 +59,7 @@ def prepare(arguments: Mapping[str, Any], preparation: Preparation = STRICT, /) 
 
 
 def decode(text: str, depth_limit: int) -> Any:
-    """Decode JSON text; raises JSONDecodeError, ContentError for a number too long, LimitError for too deep a nesting."""
+    """Decode JSON text; raises JSONDecodeError, ContentError (a number too long) or LimitError (nested too deep)."""
     if text.count("[") + text.count("{") > depth_limit and depth(text) > depth_limit:
         raise too_deep(depth_limit)
     try:

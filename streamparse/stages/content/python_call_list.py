@@ -185,7 +185,7 @@ class Reader:
         if character in ESCAPED:
             return ESCAPED[character]
         what = "a lone surrogate" if code else "not an escape of this grammar"
-        self.fail(f"{escape[0]!r} is {what}", self.position + 1 + escape.start())
+        return self.fail(f"{escape[0]!r} is {what}", self.position + 1 + escape.start())
 
     def number(self, match: re.Match[str]) -> int | float:
         """Read a number that ``match`` found here."""
