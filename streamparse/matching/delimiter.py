@@ -12,9 +12,14 @@ from functools import cached_property
 
 import regex
 
+from streamparse.errors import LimitError
+from streamparse.matching.program import NotLinear, Program, backtracking_program, linear_program
 from streamparse.matching.syntax import Alternatives, Chars, Node, Sequence, UnsupportedSyntax, parse
 
 #: Unicode and DOTALL, not MULTILINE, as the response template format says; version 0 of ``regex``'s behaviour.
+#: Seconds that finding the groups of one match may take.
+CAPTURE_SECONDS = 2.0
+
 PATTERN_FLAGS = regex.DOTALL | regex.VERSION0
 
 
@@ -58,3 +63,58 @@ class Delimiter:
             return parse(self.pattern)
         except UnsupportedSyntax:
             return None
+
+    @cached_property
+    def linear(self) -> Program | None:
+        """The program for the automaton, or None."""
+        try:
+            return linear_program(self.tree) if self.tree is not None else None
+        except NotLinear:
+            return None
+
+    @cached_property
+    def backtracking(self) -> Program | None:
+        """The program for the backtracking matcher, or None if only ``regex`` can match the pattern."""
+        try:
+            return backtracking_program(self.tree) if self.tree is not None else None
+        except UnsupportedSyntax:
+            return None
+
+    @cached_property
+    def not_empty_at_start(self) -> regex.Pattern[str]:
+        """The pattern, but for the match of the empty text at the place where the search starts."""
+        return regex.compile(rf"(?:{self.pattern})(?!\G)", PATTERN_FLAGS)
+
+    @property
+    def kind(self) -> str:
+        """How it is found: ``literal`` and ``linear`` each character once, ``bounded`` by trying, ``end`` at the end.
+
+        A ``bounded`` delimiter is tried at each place where it may start, within a budget of steps; an ``end`` one is
+        only looked for when the whole text is known.
+        """
+        if self.literals is not None:
+            return "literal"
+        if self.linear is not None:
+            return "linear"
+        return "bounded" if self.backtracking is not None else "end"
+
+    @property
+    def context(self) -> int:
+        """How many characters before a place the delimiter has to see."""
+        program = self.linear or self.backtracking
+        return program.context if program is not None else 0
+
+    def captures(self, window: str, start: int, end: int, before: str) -> dict[str, str]:
+        """The named groups of a match that is known to be at ``window[start:end]``, without those that took no part.
+
+        ``before`` is the text before the window. Raises LimitError if ``regex`` takes too long.
+        """
+        try:
+            match = self.compiled.match(before + window, len(before) + start, timeout=CAPTURE_SECONDS)
+        except TimeoutError as error:
+            raise LimitError(
+                f"reading the groups of a delimiter takes more than {CAPTURE_SECONDS} s", limit="held_text"
+            ) from error
+        if match is None:
+            return {}
+        return {name: text for name, text in match.groupdict().items() if text is not None}

@@ -1,0 +1,157 @@
+"""Where a stream stands in the automaton of a watch.
+
+In comes text, piece by piece; out come the earliest place at which a match may still start (``hold``) and, once it is
+decided, the match (``found``). Each character is looked at once, whatever the pieces.
+"""
+
+from __future__ import annotations
+
+from streamparse.errors import LimitError
+from streamparse.matching.automaton import EDGE, HERE, Automaton, Edge, Record, State
+from streamparse.matching.watch import Watch
+
+_UNKNOWN = Edge(State((), (), EDGE), None)
+
+
+class LinearSeeker:
+    """Looks for all linear delimiters of a watch at once.
+
+    ``read`` is the absolute position up to which the text is known, ``found`` a decided match as (start, end, index of
+    the entry). ``limit`` bounds the characters that may be held back.
+    """
+
+    __slots__ = ("automaton", "found", "guard", "idle", "limit", "read", "registers", "state", "watch")
+
+    def __init__(self, watch: Watch, limit: int) -> None:
+        self.limit = limit
+        self.watch = watch
+        self.reset(watch, 0, "", guarded=False)
+
+    def reset(self, watch: Watch, position: int, before: str, *, guarded: bool) -> None:
+        """Starts at a position; ``before`` is the text before it, of which the last character matters."""
+        self.watch = watch
+        self.automaton: Automaton = watch.automaton
+        self.idle = watch.idle
+        self.read = position
+        self.registers: list[int] = []
+        self.found: tuple[int, int, int] | None = None
+        self.guard = guarded
+        self.state = self.idle_state(before[-1:])
+
+    def idle_state(self, before: str) -> State:
+        return self.automaton.idle_state(self.automaton.class_of(before) if before else EDGE)
+
+    @property
+    def hold(self) -> int:
+        """No match starts before this position."""
+        return self.registers[0] if self.registers else self.read
+
+    def feed(self, text: str, start: int) -> None:
+        """Reads ``text[start:]``, or less if a match is decided before its end."""
+        at, length = start, len(text)
+        base = self.read - start
+        if self.guard and at < length:
+            at = self.guarded_step(text[at], at)
+        while at < length and self.found is None:
+            if self.state.quiet:
+                at = self.skip(text, at, base)
+                if at == length:
+                    break
+            at = self.run(text, at, base)
+        self.read = base + at
+        if self.registers and self.read - self.registers[0] > self.limit:
+            self.raise_limit()
+
+    def run(self, text: str, at: int, base: int) -> int:
+        """Steps through the text until nothing is alive, or a match is decided."""
+        state, edges, step = self.state, self.state.edges, self.automaton.step
+        for i in range(at, len(text)):
+            edge = edges.get(text[i], _UNKNOWN)
+            if edge is _UNKNOWN:
+                edge = step(state, text[i])
+            if edge is None:
+                continue
+            if edge.moves is not None:
+                self.move(edge.moves, base + i)
+            state = edge.target
+            edges = state.edges
+            if state.quiet:
+                self.state = state
+                if state.decided:
+                    self.decide(base + i)
+                return i + 1
+        self.state = state
+        return len(text)
+
+    def move(self, moves: tuple[int, ...], place: int) -> None:
+        """Gives the registers their new values at a step from ``place``."""
+        old = self.registers
+        if old and (not moves or moves[0] != 0) and place - old[0] > self.limit:
+            self.raise_limit()
+        self.registers = [old[m] if m >= 0 else place if m == HERE else place + 1 for m in moves]
+
+    def decide(self, place: int) -> None:
+        registers = self.registers
+        if place - registers[0] > self.limit:
+            self.raise_limit()
+
+        def longest_then_first(record: Record) -> tuple[int, int]:
+            return -registers[record.end], record.delimiter
+
+        best = min(self.state.records, key=longest_then_first)
+        self.found = registers[best.start], registers[best.end], self.watch.linear[best.delimiter]
+
+    def skip(self, text: str, at: int, base: int) -> int:
+        """Goes on to the next place at which a delimiter may start, looking back over a leading run before it."""
+        idle = self.idle
+        assert idle.find is not None
+        trigger = idle.find(text, at)
+        end = trigger.start() if trigger else len(text)
+        if end == at:
+            return end
+        start = end
+        if idle.run_table is not None and idle.run_start is not None and idle.run_table[text[end - 1]]:
+            start = idle.run_start(text, at, end).start()
+        if self.registers and start > at and base + end - self.registers[0] > self.limit:
+            self.check_run(text, at, base)
+        if start == end:
+            self.state, self.registers = self.idle_state(text[end - 1]), []
+        elif start > at or not self.registers:
+            assert idle.run is not None
+            self.state, self.registers = idle.run, [base + start]
+        if self.registers and base + end - self.registers[0] > self.limit:
+            self.raise_limit()
+        return end
+
+    def check_run(self, text: str, at: int, base: int) -> None:
+        """Raises if the run that ends in this text was longer than may be held."""
+        assert self.idle.run_end is not None
+        if base + self.idle.run_end(text, at).end() - self.registers[0] > self.limit:
+            self.raise_limit()
+
+    def guarded_step(self, character: str, at: int) -> int:
+        """The first step where an empty match is forbidden."""
+        self.guard = False
+        edge = self.automaton.edge(self.state, self.automaton.class_of(character), guarded=True)
+        self.take_edge(edge, self.read)
+        return at + 1
+
+    def take_edge(self, edge: Edge, place: int) -> None:
+        if edge.moves is not None:
+            self.move(edge.moves, place)
+        self.state = edge.target
+        if self.state.decided:
+            self.decide(place)
+
+    def finish(self) -> None:
+        """Takes the text for complete."""
+        if self.found is None:
+            self.take_edge(self.automaton.edge(self.state, EDGE, guarded=self.guard), self.read)
+            self.guard = False
+
+    def raise_limit(self) -> None:
+        raise LimitError(
+            f"more than {self.limit} characters are held back that may still become a delimiter",
+            limit="held_text",
+            position=self.registers[0],
+        )

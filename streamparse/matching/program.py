@@ -1,0 +1,421 @@
+"""A pattern's tree as positions that a matcher steps through, the priorities of its choices in their order.
+
+In comes the tree of syntax.py, out comes a ``Program``: a list of instructions that name their followers by index.
+Two dialects of it exist. The *linear* one has only what an ordered automaton can step through in one pass: single
+characters, ordered choices, tests of the neighbouring characters and one trailing lookahead. The *backtracking* one
+has the rest too: captures, lookarounds anywhere, back references, atomic groups and loops over what may be empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import regex
+
+from streamparse.matching.syntax import (
+    EMPTY,
+    Alternatives,
+    Assertion,
+    Atomic,
+    BackReference,
+    Chars,
+    Group,
+    Look,
+    Node,
+    Repeat,
+    Sequence,
+    UnsupportedSyntax,
+    walk,
+    width,
+)
+
+#: A program longer than this is refused: counted repeats are written out, and one pattern must not fill the memory.
+LONGEST_LINEAR_PROGRAM = 1_000
+LONGEST_BACKTRACKING_PROGRAM = 20_000
+
+
+class NotLinear(UnsupportedSyntax):
+    """The pattern has a part that an ordered automaton can't step through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """One character of a class, then on."""
+
+    chars: Chars
+    follow: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The first of these that leads to a match."""
+
+    follow: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A test of the character before (``ahead`` False) or after this place; None stands for the edge of the text."""
+
+    ahead: bool
+    wanted: tuple[Chars | None, ...]
+    negative: bool
+    follow: int
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """Whether exactly one of the two neighbours is a word character (``negative``: both or none)."""
+
+    word: Chars
+    negative: bool
+    follow: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The match ends here; what follows only has to be there."""
+
+    follow: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """The pattern, or the body of a lookaround, is matched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """The edge of a capturing group: slot ``2 * index`` for its start, the next one for its end."""
+
+    slot: int
+    follow: int
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """A body that is matched for itself (up to its Accept): a lookahead, or an atomic group, whose text is taken."""
+
+    body: int
+    negative: bool
+    taken: bool
+    follow: int
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A lookbehind, which only needs text that is known: ``regex`` itself answers it."""
+
+    compiled: regex.Pattern[str]
+    follow: int
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The text of a capture once more."""
+
+    index: int
+    ignore_case: bool
+    follow: int
+
+
+@dataclass(frozen=True, slots=True)
+class LastLineEnd:
+    """The end of the text, or the newline before it."""
+
+    follow: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Remembers where a round of a loop starts whose body may be empty."""
+
+    slot: int
+    follow: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progressed:
+    """Goes round again only if the round that started at the mark took something."""
+
+    slot: int
+    follow: int
+    otherwise: int
+
+
+Instruction = (
+    Take
+    | Choice
+    | Neighbour
+    | Boundary
+    | Ahead
+    | Accept
+    | Save
+    | Enter
+    | Behind
+    | Again
+    | LastLineEnd
+    | Mark
+    | Progressed
+)
+
+
+@dataclass(slots=True)
+class Program:
+    """Instructions, where to start, and how many slots and characters of context a matcher has to provide."""
+
+    code: list[Instruction | None] = field(default_factory=list)
+    entry: int = 0
+    slots: int = 0
+    context: int = 0
+    names: dict[str, int] = field(default_factory=dict)
+
+
+def linear_program(tree: Node) -> Program:
+    """The program for an ordered automaton; raises NotLinear if the tree has what it can't step through."""
+    builder = _LinearBuilder(LONGEST_LINEAR_PROGRAM)
+    return builder.program_of(tree)
+
+
+def backtracking_program(tree: Node) -> Program:
+    """The program for the backtracking matcher; raises UnsupportedSyntax where even that would go wrong."""
+    builder = _BacktrackingBuilder(LONGEST_BACKTRACKING_PROGRAM)
+    return builder.program_of(tree)
+
+
+def is_nullable(tree: Node) -> bool:
+    """Whether the tree can match the empty text."""
+    return width(tree)[0] == 0
+
+
+def neighbour_set(node: Node) -> tuple[Chars | None, ...] | None:
+    r"""The single characters (None: the edge) that a lookaround's body stands for, or None if it is more than that.
+
+    ``(?=\\Z|\n)`` gives (None, newline).
+    """
+    match node:
+        case Chars():
+            return (node,)
+        case Assertion(kind="start" | "end"):
+            return (None,)
+        case Group(body=body):
+            return neighbour_set(body)
+        case Alternatives(branches):
+            sets = [neighbour_set(branch) for branch in branches]
+            return None if None in sets else tuple(item for each in sets if each for item in each)
+    return None
+
+
+_NEWLINE = Chars("\n", int(regex.DOTALL), "\n")
+_ASSERTION_NEIGHBOURS: dict[str, tuple[bool, tuple[Chars | None, ...]]] = {
+    "start": (False, (None,)),
+    "line start": (False, (None, _NEWLINE)),
+    "end": (True, (None,)),
+    "line end": (True, (None, _NEWLINE)),
+}
+
+
+class _Builder:
+    """What the two dialects share: instructions are made from the last to the first, each knowing its follower."""
+
+    def __init__(self, longest: int) -> None:
+        self.longest = longest
+        self.program = Program()
+        self.accept = self.emit(Accept())
+
+    def program_of(self, tree: Node) -> Program:
+        self.program.entry = self.build(tree, self.accept)
+        return self.program
+
+    def emit(self, instruction: Instruction | None) -> int:
+        if len(self.program.code) >= self.longest:
+            raise NotLinear("the repeat counts of the pattern are too large")
+        self.program.code.append(instruction)
+        return len(self.program.code) - 1
+
+    def build(self, node: Node, follow: int) -> int:
+        """Makes the instructions of a node and returns where they start."""
+        match node:
+            case Chars():
+                return self.emit(Take(node, follow))
+            case Sequence(items):
+                for item in reversed(items):
+                    follow = self.build(item, follow)
+                return follow
+            case Alternatives(branches):
+                return self.emit(Choice(tuple(self.build(branch, follow) for branch in branches)))
+            case Repeat():
+                return self.repeat(node, follow)
+            case Group():
+                return self.group(node, follow)
+            case Atomic(body):
+                return self.atomic(body, follow)
+            case Assertion():
+                return self.assertion(node, follow)
+            case Look():
+                return self.look(node, follow)
+            case BackReference():
+                return self.back_reference(node, follow)
+
+    def repeat(self, node: Repeat, follow: int) -> int:
+        if node.mode == "possessive":
+            return self.atomic(Repeat(node.body, node.minimum, node.maximum, "greedy"), follow)
+        if node.maximum is None:
+            at = self.loop(node.body, node.mode, follow)
+        else:
+            at = follow
+            for _ in range(node.maximum - node.minimum):
+                at = self.choice(node.mode, self.build(node.body, at), follow)
+        for _ in range(node.minimum):
+            at = self.build(node.body, at)
+        return at
+
+    def loop(self, body: Node, mode: str, follow: int) -> int:
+        start = self.emit(None)
+        once_more = self.build(body, start)
+        self.program.code[start] = Choice((once_more, follow) if mode == "greedy" else (follow, once_more))
+        return start
+
+    def choice(self, mode: str, go_on: int, leave: int) -> int:
+        return self.emit(Choice((go_on, leave) if mode == "greedy" else (leave, go_on)))
+
+    def group(self, node: Group, follow: int) -> int:
+        return self.build(node.body, follow)
+
+    def neighbour(self, ahead: bool, wanted: tuple[Chars | None, ...], negative: bool, follow: int) -> int:
+        if not ahead:
+            self.program.context = max(self.program.context, 1)
+        return self.emit(Neighbour(ahead, wanted, negative, follow))
+
+    def assertion(self, node: Assertion, follow: int) -> int:
+        if node.kind == "last line end":
+            return self.last_line_end(follow)
+        if node.kind in _ASSERTION_NEIGHBOURS:
+            ahead, wanted = _ASSERTION_NEIGHBOURS[node.kind]
+            return self.neighbour(ahead, wanted, False, follow)
+        self.program.context = max(self.program.context, 1)
+        word = Chars(r"\w", node.flags & int(regex.ASCII | regex.UNICODE))
+        return self.emit(Boundary(word, node.kind == "inside", follow))
+
+    def look(self, node: Look, follow: int) -> int:
+        wanted = neighbour_set(node.body)
+        if wanted is not None:
+            return self.neighbour(node.ahead, wanted, node.negative, follow)
+        return self.wide_look(node, follow)
+
+    def atomic(self, body: Node, follow: int) -> int:
+        raise NotImplementedError
+
+    def last_line_end(self, follow: int) -> int:
+        raise NotImplementedError
+
+    def wide_look(self, node: Look, follow: int) -> int:
+        raise NotImplementedError
+
+    def back_reference(self, node: BackReference, follow: int) -> int:
+        raise NotImplementedError
+
+
+class _LinearBuilder(_Builder):
+    """Refuses what can't be stepped through in one pass."""
+
+    inside_ahead = False
+
+    def repeat(self, node: Repeat, follow: int) -> int:
+        if node.maximum != 1 and node.maximum != node.minimum and is_nullable(node.body):
+            raise NotLinear("a repeat whose body may be empty")
+        return super().repeat(node, follow)
+
+    def atomic(self, body: Node, follow: int) -> int:
+        if not (isinstance(body, Repeat) and body.mode == "greedy" and isinstance(body.body, Chars)):
+            raise NotLinear("an atomic group or possessive repeat of more than one class")
+        chars = body.body
+        leave = self.neighbour(True, (chars,), True, follow)
+        if body.maximum is None:
+            at = self.emit(None)
+            self.program.code[at] = Choice((self.emit(Take(chars, at)), leave))
+        else:
+            at = follow
+            for _ in range(body.maximum - body.minimum):
+                at = self.emit(Choice((self.emit(Take(chars, at)), leave)))
+        for _ in range(body.minimum):
+            at = self.emit(Take(chars, at))
+        return at
+
+    def last_line_end(self, follow: int) -> int:
+        return self.trailing(Alternatives((_NEWLINE, EMPTY)), self.neighbour(True, (None,), False, follow), follow)
+
+    def wide_look(self, node: Look, follow: int) -> int:
+        if node.negative or not node.ahead:
+            raise NotLinear("a lookaround of more than one character")
+        return self.trailing(node.body, follow, follow)
+
+    def trailing(self, body: Node, after_body: int, follow: int) -> int:
+        if follow != self.accept:
+            raise NotLinear("a lookahead that something follows")
+        if self.inside_ahead:
+            return self.build(body, after_body)
+        self.inside_ahead = True
+        start = self.build(body, after_body)
+        self.inside_ahead = False
+        return self.emit(Ahead(start))
+
+    def back_reference(self, node: BackReference, follow: int) -> int:
+        raise NotLinear(f"a reference to group {node.key!r}")
+
+
+class _BacktrackingBuilder(_Builder):
+    """Has an instruction for everything but what ``regex`` alone can do."""
+
+    def program_of(self, tree: Node) -> Program:
+        self.program.slots = 2
+        self.number_groups(tree)
+        return super().program_of(tree)
+
+    def number_groups(self, tree: Node) -> None:
+        for node in walk(tree):
+            if isinstance(node, Group):
+                self.program.slots = max(self.program.slots, 2 * node.index + 2)
+                if node.name is not None:
+                    self.program.names[node.name] = node.index
+
+    def loop(self, body: Node, mode: str, follow: int) -> int:
+        if not is_nullable(body):
+            return super().loop(body, mode, follow)
+        slot = self.program.slots
+        self.program.slots += 1
+        start = self.emit(None)
+        check = self.emit(Progressed(slot, start, follow))
+        once_more = self.emit(Mark(slot, self.build(body, check)))
+        self.program.code[start] = Choice((once_more, follow) if mode == "greedy" else (follow, once_more))
+        return start
+
+    def group(self, node: Group, follow: int) -> int:
+        body = self.build(node.body, self.emit(Save(2 * node.index + 1, follow)))
+        return self.emit(Save(2 * node.index, body))
+
+    def atomic(self, body: Node, follow: int) -> int:
+        return self.emit(Enter(self.build(body, self.emit(Accept())), False, True, follow))
+
+    def last_line_end(self, follow: int) -> int:
+        return self.emit(LastLineEnd(follow))
+
+    def wide_look(self, node: Look, follow: int) -> int:
+        if node.ahead:
+            return self.emit(Enter(self.build(node.body, self.emit(Accept())), node.negative, False, follow))
+        return self.behind(node, follow)
+
+    def behind(self, node: Look, follow: int) -> int:
+        _, most = width(node.body)
+        if most is None:
+            raise UnsupportedSyntax("a lookbehind of any length")
+        if any(isinstance(inner, Look | Assertion | BackReference | Group) for inner in walk(node.body)):
+            raise UnsupportedSyntax("a lookbehind with an assertion or a group in it")
+        self.program.context = max(self.program.context, most)
+        return self.emit(Behind(regex.compile(node.source, node.flags), follow))
+
+    def back_reference(self, node: BackReference, follow: int) -> int:
+        index = self.program.names.get(node.key) if isinstance(node.key, str) else node.key
+        if index is None:
+            raise UnsupportedSyntax(f"a reference to {node.key!r}")
+        return self.emit(Again(index, bool(node.flags & regex.IGNORECASE), follow))
