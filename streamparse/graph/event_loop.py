@@ -1,0 +1,36 @@
+"""Reaching the event loop from outside its tasks: from a thread, or from the garbage collector.
+
+In:  the loop that runs now, asyncio's or trio's.
+Out: a function that has that loop call something.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+
+def soon_caller() -> Callable[..., None]:
+    """Give a function that has the loop that runs now call a function, with arguments, as soon as it can.
+
+    It may be used in any thread and at any time, and does nothing once the loop has ended.
+    """
+    token = trio_token()
+    call_soon = asyncio.get_running_loop().call_soon_threadsafe if token is None else token.run_sync_soon
+
+    def soon(function: Callable[..., object], *arguments: object) -> None:
+        with suppress(RuntimeError):  # what both back ends raise when the loop has ended
+            call_soon(function, *arguments)
+
+    return soon
+
+
+def trio_token() -> Any:
+    """Give what stands for the run of trio that the caller is in, or None outside of trio."""
+    trio = sys.modules.get("trio")
+    if trio is None or not trio.lowlevel.in_trio_run():
+        return None
+    return trio.lowlevel.current_trio_token()

@@ -1,0 +1,203 @@
+"""A graph: a source, a declared list of stages, and a sink that iterates over what comes out.
+
+In:  a source (``source.py``) and stages (``stage.py``).
+Out: the items that come out of the last stage, by asynchronous iteration; statistics.
+
+Where all stages are synchronous they are one chain, and to iterate is to pull the source and run the chain, with no
+task and no channel. Otherwise each segment is a task, and channels stand between them and before the sink:
+
+    source ▸ [machine + machine] ▸ channel ▸ [stage that awaits] ▸ channel ▸ sink
+
+With ``chaining=False`` each machine is a task too. What comes out is the same in the same order, and so is the error
+if there is one; it is raised after what came before it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Self
+
+from streamparse.errors import StreamparseError
+from streamparse.graph.chain import Chain, StageStatistics
+from streamparse.graph.channel import CAPACITY, Channel, ChannelStatistics
+from streamparse.graph.closing import closer_for_later
+from streamparse.graph.source import Source, SourceReader
+from streamparse.graph.stage import Segment, segments_of
+from streamparse.graph.workers import Workers
+
+
+@dataclass(frozen=True)
+class GraphStatistics:
+    """What a graph has seen so far."""
+
+    pieces: int
+    """Pieces that the source gave; large ones count once."""
+    amount: int
+    """Characters, bytes or token ids in them."""
+    items: int
+    """Items that came out."""
+    stages: tuple[StageStatistics, ...]
+    """The synchronous stages, in order."""
+    channels: tuple[ChannelStatistics, ...]
+    """The channels, in order; none if everything is one chain."""
+
+
+class Graph:
+    """Runs a source through stages; an asynchronous iterator of what comes out, and an asynchronous context manager.
+
+    ``chaining=False`` makes each stage a task; ``read_ahead`` puts a channel before the sink even where none is needed,
+    so that a slow sink does not slow the source before the channel is full; ``capacity`` is the weight that a channel
+    holds.
+
+    Where tasks are needed, ``async with`` is too; iterating without it raises StreamparseError.
+    """
+
+    _close_later: Callable[[object], None] | None = None
+    _closed = True
+
+    def __init__(
+        self,
+        source: Source | SourceReader,
+        stages: Iterable[Any] = (),
+        *,
+        chaining: bool = True,
+        read_ahead: bool = False,
+        capacity: int = CAPACITY,
+    ) -> None:
+        self._reader = source if isinstance(source, SourceReader) else SourceReader(source)
+        self._batches: SourceReader | Channel[Any] = self._reader
+        self._chain = Chain(())
+        self._workers: Workers | None = None
+        segments = segments_of(stages, chaining=chaining)
+        self._stages = tuple(link.seen for segment in segments for link in segment.machines)
+        if chaining and not read_ahead and all(segment.machines for segment in segments):
+            self._chain = Chain([link for segment in segments for link in segment.machines])
+        else:
+            if not (chaining and segments and segments[0].machines):
+                segments.insert(0, Segment("source", Chain(())))
+            self._workers = Workers(self._reader, segments, capacity)
+            self._batches = self._workers.channels[-1]
+        self._ready: deque[Any] = deque()
+        self._items = 0
+        self._reading = False
+        self._begun = False
+        self._failure: Exception | None = None
+        self._closed = False
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        """Give the next item; what is ready is given without a visit to the event loop."""
+        if not self._ready:
+            await self._refill()
+        return self._ready.popleft()
+
+    async def __aenter__(self) -> Self:
+        if self._workers is not None:
+            await self._workers.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            await self.aclose()
+        except Exception:
+            if error is None:
+                raise
+        finally:
+            if self._workers is not None:
+                await self._workers.join()
+
+    async def aclose(self) -> None:
+        """Stop everything and close the source, and return when that is done; what was ready is dropped.
+
+        Raises SourceError if the source can't be closed, and StreamparseError if another task is just pulling it: only
+        cancelling that task can stop it then.
+        """
+        if self._reading and self._workers is None:
+            raise StreamparseError("another task is reading this stream; cancel that task to stop it")
+        self._ready.clear()
+        self._failure = None
+        await self._close()
+
+    def statistics(self) -> GraphStatistics:
+        """Give what the graph has seen so far."""
+        return GraphStatistics(
+            pieces=self._reader.pieces,
+            amount=self._reader.amount,
+            items=self._items,
+            stages=tuple(replace(seen) for seen in self._stages),
+            channels=tuple(channel.statistics() for channel in self._workers.channels) if self._workers else (),
+        )
+
+    async def _refill(self) -> None:
+        """Read until something is ready; raises StopAsyncIteration, or what has failed, if nothing will be."""
+        if self._reading:
+            raise StreamparseError("another task is reading this stream; an event goes to one reader")
+        if self._closed:
+            failure, self._failure = self._failure, None
+            raise failure or StopAsyncIteration
+        self._reading = True
+        try:
+            await self._read()
+        except Exception as error:
+            self._failure = error
+            with suppress(Exception):
+                await self._close()
+        except GeneratorExit:  # the event loop has gone, so nothing can be awaited
+            self._closed = True
+            raise
+        except BaseException:
+            self._ready.clear()
+            with suppress(Exception):
+                await self._close()
+            raise
+        finally:
+            self._reading = False
+        if not self._ready:
+            await self._refill()
+        self._items += len(self._ready)
+
+    async def _read(self) -> None:
+        """Read batches until something is ready or the source has ended."""
+        ready = self._ready
+        chain = self._chain
+        if not self._begun:
+            self._begin()
+            if ready:
+                return
+        async for batch in self._batches:
+            chain.feed(batch, ready)
+            if ready:
+                return
+        chain.finish(ready)
+        await self._close()
+
+    def _begin(self) -> None:
+        """Do what comes before the first batch."""
+        if self._workers is None:
+            self._close_later = closer_for_later()
+        elif not self._workers.started:
+            raise StreamparseError(
+                "this stream runs tasks (it has a stage that awaits, reads ahead, or is not chained), which must not "
+                "outlive it: use `async with parse_stream(…) as stream:` and iterate inside"
+            )
+        self._begun = True
+        self._chain.start(self._ready)
+
+    async def _close(self) -> None:
+        """Stop what runs and close the source, once."""
+        if not self._closed:
+            self._closed = True
+            await (self._workers.stop() if self._workers is not None else self._reader.aclose())
+
+    def __del__(self) -> None:
+        if self._close_later is not None and not self._closed:
+            for thing in self._reader.to_close:
+                self._close_later(thing)

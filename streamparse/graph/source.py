@@ -1,0 +1,170 @@
+"""Reads the source of a graph, whatever it is, as batches.
+
+In:  an iterable or asynchronous iterable of pieces, or a ``Channel`` that pieces are pushed into; the pieces may
+     end with an ``End``.
+Out: batches of pieces, by asynchronous iteration.
+
+What can be pulled is pulled: the next piece is asked for when the piece before has been worked off. Work is
+handed on in slices, with a chance for other tasks (and for cancellation) between them, however large the pieces
+are and even if the source never really waits.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import anyio.lowlevel
+
+from streamparse.errors import SourceError, StreamparseError
+from streamparse.graph.channel import CAPACITY, Channel
+from streamparse.graph.closing import close_all
+from streamparse.graph.thread import ThreadReader
+
+SLICE = 16_384
+"""The amount of text (characters, bytes or token ids) that is worked off before other tasks get a chance."""
+
+_PIECE_WORK = 64  # what a piece costs besides its text, in characters
+
+Source = Iterable[Any] | AsyncIterable[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The last piece of a source: why the generation ended, and what it used, where that is known.
+
+    What a source gives after it is not read. ``usage`` is passed on as it is.
+    """
+
+    finish_reason: str | None = None
+    usage: Any = None
+
+
+class SourceReader:
+    """Reads a source in batches, up to its end or its ``End``.
+
+    With ``blocking`` a synchronous source is read in a thread, ahead by the weight ``capacity``. Raises SourceError if
+    the source is of a wrong kind, and, with the cause chained, if it fails; errors of streamparse pass through.
+    """
+
+    def __init__(self, source: Source, *, blocking: bool = False, capacity: int = CAPACITY) -> None:
+        iterator, to_close = _pulled(source, blocking, capacity)
+        self._next = iterator.__anext__
+        self._gives_batches = isinstance(iterator, (Channel, ThreadReader))
+        self.to_close = list({id(thing): thing for thing in to_close}.values())
+        self._backlog: deque[Any] = deque()
+        self._work = 0
+        self._closed = False
+        self.end: End | None = None
+        self.pieces = 0
+        self.amount = 0
+
+    def __aiter__(self) -> SourceReader:
+        return self
+
+    async def __anext__(self) -> list[Any]:
+        """Give the next pieces, cut into slices where they are large."""
+        if self._work >= SLICE:
+            self._work = 0
+            await anyio.lowlevel.checkpoint()
+        if self._backlog:
+            return self._next_slice()
+        if self.end is not None:
+            raise StopAsyncIteration
+        try:
+            piece = await self._next()
+        except StopAsyncIteration:
+            raise
+        except Exception as error:
+            raise _source_error(error) from error
+        batch: list[Any] = piece if self._gives_batches else [piece]
+        amount = 0
+        for piece in batch:
+            if type(piece) is End:
+                self.end = piece
+                batch = batch[: batch.index(piece)]
+                break
+            amount += len(piece) if type(piece) in _SLICED else 1
+        self.pieces += len(batch)
+        self.amount += amount
+        work = amount + _PIECE_WORK * len(batch)
+        if work > SLICE:
+            self._backlog.extend(_slices(batch))
+            return self._next_slice()
+        self._work += work
+        return batch
+
+    async def aclose(self) -> None:
+        """Close the source, once; raises SourceError if that fails."""
+        if not self._closed:
+            self._closed = True
+            self._backlog.clear()
+            try:
+                await close_all(self.to_close)
+            except Exception as error:
+                raise _source_error(error) from error
+
+    def _next_slice(self) -> list[Any]:
+        """Take pieces from the backlog until they make up one slice of work."""
+        batch = []
+        work = self._work
+        while self._backlog and work < SLICE:
+            piece = self._backlog.popleft()
+            batch.append(piece)
+            work += _PIECE_WORK + (len(piece) if type(piece) in _SLICED else 1)
+        self._work = work
+        return batch
+
+
+def _pulled(source: Any, blocking: bool, capacity: int) -> tuple[AsyncIterator[Any], list[object]]:
+    """Give what to read from, and what to close in the end."""
+    if isinstance(source, Channel):
+        return source, [source]
+    if isinstance(source, (str, bytes)):
+        source = (source,)
+    if hasattr(source, "__aiter__"):
+        iterator = aiter(source)
+        return iterator, [iterator, source]
+    if not hasattr(source, "__iter__"):
+        hint = "; await it first" if hasattr(source, "__await__") else ""
+        kind = type(source).__name__
+        raise SourceError(f"the source must be an iterable or asynchronous iterable of pieces, not {kind}{hint}")
+    if blocking:
+        reader = ThreadReader(source, capacity=capacity)
+        return reader, [reader]
+    pulled = iter(source)
+    return _Pulled(pulled), [pulled, source]
+
+
+class _Pulled(AsyncIterator[Any]):
+    """A synchronous iterator as an asynchronous one."""
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self._iterator = iterator
+
+    async def __anext__(self) -> Any:
+        for piece in self._iterator:
+            return piece
+        raise StopAsyncIteration
+
+
+def _slices(batch: list[Any]) -> Iterator[Any]:
+    """Give the pieces, those that are larger than a slice cut into slices."""
+    for piece in batch:
+        if type(piece) in _SLICED and len(piece) > SLICE:
+            for start in range(0, len(piece), SLICE):
+                yield piece[start : start + SLICE]
+        else:
+            yield piece
+
+
+def _source_error(error: Exception) -> StreamparseError:
+    """Give the error that tells of a source's error; streamparse's own tell of themselves."""
+    if isinstance(error, StreamparseError):
+        return error
+    return SourceError(f"the source failed: {type(error).__name__}: {error}")
+
+
+_SLICED = frozenset({str, bytes, list})

@@ -1,0 +1,169 @@
+"""parse_stream: events from a source of text, while it is being written.
+
+In:  a source of text, bytes or token ids, and a response template.
+Out: the events of ``ResponseParser``, then one ``message`` event, by asynchronous iteration.
+
+The parser is a synchronous stage like any other; what reads the source, runs the stages and lets go of everything is
+``graph/``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterable, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from streamparse.events import Event
+from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, Source, SourceReader, Stage
+from streamparse.limits import DEFAULT_LIMITS, Limits
+from streamparse.parser import ErrorMode, ResponseParser
+from streamparse.template import TemplateSource
+
+__all__ = ["End", "ParseStream", "parse_stream"]
+
+
+def parse_stream(
+    source: Source,
+    template: TemplateSource,
+    *,
+    prefix: str | Sequence[int] | Any | None,
+    tools: Sequence[Any] | None = None,
+    errors: ErrorMode = "report",
+    tokenizer: Any = None,
+    spans: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    stages: Iterable[Any] = (),
+    input_stages: Iterable[Any] = (),
+    chaining: bool = True,
+    blocking: bool = False,
+    read_ahead: bool = False,
+    capacity: int = CAPACITY,
+) -> ParseStream:
+    """Parse what a source gives while it gives it; iterate over the result for events.
+
+    ``source`` is an iterable or asynchronous iterable of pieces: text, UTF-8 bytes (cut anywhere), or, with
+    ``tokenizer``, token ids, one or a list of them at a time. It may end with ``End(finish_reason=…)``. One text is a
+    source too, and so is a ``Channel`` that pieces are sent into from elsewhere. A source is pulled as the events are
+    asked for; one that blocks while it waits for text would block the event loop, and is read in a thread with
+    ``blocking``.
+
+    ``template``, ``prefix``, ``tools``, ``errors`` (here ``"report"`` if nothing else is said), ``tokenizer``,
+    ``spans`` and ``limits`` are those of ``ResponseParser``.
+
+    ``stages`` are stages of the user's own between the parser and the sink, ``input_stages`` between the source and
+    the parser; ``streamparse.graph.stage`` says what a stage may be. ``chaining``, ``read_ahead`` and ``capacity``
+    are those of ``Graph``.
+
+    Raises what ``ResponseParser`` raises for its arguments, and SourceError for what can't be a source.
+
+    >>> import asyncio
+    >>> async def show() -> None:
+    ...     async with parse_stream(["<think>Hm", "m</think>Hello"], "qwen3", prefix="") as stream:
+    ...         async for event in stream:
+    ...             print(event["type"], event.get("text", ""))
+    ...     print(stream.message)
+    >>> asyncio.run(show())
+    """
+    parser = ResponseParser(
+        template, prefix, tools=tools, errors=errors, tokenizer=tokenizer, spans=spans, limits=limits
+    )
+    reader = SourceReader(source, blocking=blocking, capacity=capacity)
+    parsing = _Parsing(parser, reader)
+    graph = Graph(
+        reader,
+        [*input_stages, Stage(parsing, "parse"), *stages],
+        chaining=chaining,
+        read_ahead=read_ahead,
+        capacity=capacity,
+    )
+    return ParseStream(graph, parsing)
+
+
+class ParseStream:
+    """The events of one generation: an asynchronous iterator, and an asynchronous context manager.
+
+    The events of the prefill come first, then those of the generation, then one of type ``message`` with the whole
+    ``message``, the ``problems`` and the ``finish_reason``. ``parse_stream`` makes it.
+
+    **How it ends.** The source is closed (its ``aclose`` or ``close`` is awaited, even under cancellation, for a few
+    seconds at most), and every task and thread has ended,
+
+    - before the last event is given;
+    - before an error is raised;
+    - before a cancelled ``async for`` lets go of the cancellation;
+    - before ``async with`` is left, or ``aclose()`` returns.
+
+    A bare ``break`` without ``async with`` runs nothing. The source is closed soon after nobody refers to the stream
+    any more (in CPython, with the ``break``), by a task that the event loop runs; a thread (``blocking``) ends at its
+    source's next piece. On asyncio a loop that ends right after the ``break`` may cut that closing short, as it does
+    for every asynchronous generator; trio waits for it. Streams that run tasks can't be iterated without ``async with``
+    at all.
+
+    A stream that was cancelled, closed or has failed is at its end. Its events go to one reader.
+    """
+
+    def __init__(self, graph: Graph, parsing: _Parsing) -> None:
+        self._graph = graph
+        self._parsing = parsing
+
+    @property
+    def message(self) -> dict[str, Any] | None:
+        """The message, from when the source has ended; None before."""
+        return self._parsing.message
+
+    @property
+    def problems(self) -> list[dict[str, Any]]:
+        """What went wrong so far, in the lenient modes."""
+        return self._parsing.parser.problems
+
+    @property
+    def end(self) -> End | None:
+        """What the source ended with, once it has, if it gave an ``End``."""
+        return self._parsing.reader.end
+
+    def statistics(self) -> GraphStatistics:
+        """What the stream has seen so far: pieces, events, and what each stage and each channel did."""
+        return self._graph.statistics()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    def __anext__(self) -> Coroutine[Any, Any, Event]:
+        return self._graph.__anext__()
+
+    async def aclose(self) -> None:
+        """Stop, and close the source; returns when that is done. Raises SourceError if it can't be closed."""
+        await self._graph.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._graph.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._graph.__aexit__(kind, error, traceback)
+
+
+class _Parsing:
+    """The parser as a stage: the prefill's events first, the message last."""
+
+    def __init__(self, parser: ResponseParser, reader: SourceReader) -> None:
+        self.parser = parser
+        self.reader = reader
+        self.message: dict[str, Any] | None = None
+        self.feed = parser.feed
+
+    def start(self) -> list[Event]:
+        return self.parser.initial_events
+
+    def finish(self) -> list[Event]:
+        finish_reason = self.reader.end.finish_reason if self.reader.end is not None else None
+        self.message, events = self.parser.finalize(finish_reason)
+        message = {
+            "type": "message",
+            "message": self.message,
+            "problems": self.parser.problems,
+            "finish_reason": finish_reason,
+        }
+        return [*events, message]

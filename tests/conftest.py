@@ -1,0 +1,32 @@
+"""Fixtures that every test file may use."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from typing import cast
+
+import pytest
+import trio
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """The event loops that streamparse runs on; a test marked ``anyio`` runs on each."""
+    return cast(str, request.param)
+
+
+@pytest.fixture
+def living_tasks(anyio_backend: str) -> Callable[[], int]:
+    """A function that counts the tasks of the event loop that it is called in."""
+    if anyio_backend == "trio":
+        return lambda: trio.lowlevel.current_statistics().tasks_living
+    return lambda: len(asyncio.all_tasks())
+
+
+@pytest.fixture
+def no_thread_left() -> Iterator[None]:
+    """Fails the test if a thread that reads a source is alive after it."""
+    yield
+    assert [thread.name for thread in threading.enumerate() if thread.name == "streamparse source"] == []
