@@ -55,7 +55,7 @@ class Detokenizer:
         tensor of ids. Raises SourceError for an item of another kind than those before it, and for a batch.
         """
         reader = self._reader
-        if reader is None or not isinstance(item, reader.types) or isinstance(item, bool):
+        if reader is None or type(item) not in reader.types:
             if isinstance(item, _MAY_BE_EMPTY) and not item:
                 return []
             reader = self._reader_for(item)
@@ -159,11 +159,9 @@ class _IdReader:
         self.marked = False
 
     def read(self, item: Any) -> str:
-        ids = [item] if type(item) is int and item >= 0 else as_ids(item)
-        if self._marks is None and self._offsets is None:
-            self.taken += len(ids)
-            return "".join(map(self._decode.step, ids))
-        return "".join([self._given(token_id, self._decode.step(token_id)) for token_id in ids])
+        if type(item) is int and item >= 0:
+            return self._next(item)
+        return "".join([self._next(token_id) for token_id in as_ids(item)])
 
     def finish(self) -> str:
         return self._given(None, self._decode.finish())
@@ -180,26 +178,33 @@ class _IdReader:
         self._decode.restore(state["decode"])
         self._ordinary, self.taken, self.marked = state["ordinary"], state["taken"], state["marked"]
 
+    def _next(self, token_id: int) -> str:
+        """The text that one id completes."""
+        text = self._decode.step(token_id)
+        self.taken += 1
+        return self._given(token_id, text) if text else ""
+
     def _given(self, token_id: int | None, text: str) -> str:
-        """The text as it is given out, noted in the ledger; ``token_id`` is the id that completed it."""
-        if token_id is not None:
-            self.taken += 1
-        if text and self._marks is not None:
+        """The text as it is given out, noted in the ledger; ``token_id`` is the id that completed it, if one did."""
+        if self._marks is not None and text:
             text = self._with_marks(self._marks, token_id, text)
-        if text and self._offsets is not None:
+        if self._offsets is not None and text:
             self._offsets.add(self.taken - self._decode.held - self._offsets.tokens, len(text))
         return text
 
     def _with_marks(self, marks: TokenMarks, token_id: int | None, text: str) -> str:
         """The text with look-alikes marked; a watched token's own text, at its end, stays."""
         own = "" if token_id is None else marks.texts.get(token_id, "")
-        if not text.endswith(own):
-            own = ""
-        ordinary = text.removesuffix(own)
-        result = marks.mark(ordinary, self._ordinary) if ordinary else ""
-        self.marked = self.marked or result != ordinary
-        self._ordinary = "" if own else (self._ordinary + ordinary)[-marks.reach :]
-        return result + own
+        is_token = own != "" and text.endswith(own)
+        ordinary = text[: -len(own)] if is_token else text
+        given = marks.mark(ordinary, self._ordinary)
+        if given != ordinary:
+            self.marked = True
+        if is_token:
+            self._ordinary = ""
+            return given + own
+        self._ordinary = (self._ordinary + ordinary)[-marks.reach :]
+        return given
 
 
 _MAY_BE_EMPTY = (str, bytes, bytearray, memoryview, list, tuple)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamparse.errors import SourceError
 from streamparse.tokens.tokenizer import decode_function, library_tokenizer
 
 REPLACEMENT = "\ufffd"
@@ -31,9 +30,10 @@ _LONGEST_HELD = 8
 class IncrementalDecode:
     """The text of token ids as it becomes certain.
 
-    The pieces of ``step`` and ``finish`` joined are ``tokenizer.decode(all ids)``, special tokens kept. Two things
-    differ by intent: blanks are never cleaned up, and of bytes that are no valid UTF-8 the valid part stays, where
-    byte-fallback decoders replace the whole run of byte tokens. Time and memory per id are bounded.
+    The pieces of ``step`` and ``finish`` joined are ``tokenizer.decode(all ids)``, special tokens kept, the blank of a
+    first word dropped where that does it. Two things differ by intent. Blanks before punctuation are not cleaned up.
+    And where a byte-fallback decoder turns a whole run of byte tokens into U+FFFD because its end is no valid UTF-8,
+    the characters before that end stay. Time and memory per id are bounded.
     """
 
     def __init__(self, tokenizer: Any) -> None:
@@ -55,8 +55,6 @@ class IncrementalDecode:
             return self._through_window()
         try:
             text = self._stream.step(self._library, token_id)
-        except OverflowError as error:
-            raise SourceError(f"{token_id} is not a token id") from error
         except Exception:  # the library's "invalid prefix": earlier text would change
             text, self._stream = None, None
         self._held.append(token_id)
@@ -92,17 +90,20 @@ class IncrementalDecode:
         return self._settle() if len(self._held) > _LONGEST_UNFINISHED else ""
 
     def _settle(self) -> str:
-        """The text of the oldest held ids, up to the first place that no character spans."""
-        whole = self._new_text(self._held)
-        for size in range(1, len(self._held)):
-            text = self._new_text(self._held[:size])
-            if text + self._decode(self._held[size:]) == whole:
-                break
-        else:
+        """The text of the oldest held ids, up to the first place that no character spans.
+
+        A character that is cut becomes two U+FFFD or more, so at such a place the two sides are shortest.
+        """
+        sides = [
+            (self._new_text(self._held[:size]), self._decode(self._held[size:])) for size in range(1, len(self._held))
+        ]
+        lengths = [len(left) + len(right) for left, right in sides]
+        size = lengths.index(min(lengths)) + 1
+        if min(lengths) > len(self._new_text(self._held)):
             if len(self._held) < _LONGEST_HELD:
                 return ""
             size = len(self._held) - _LONGEST_UNFINISHED
-            text = self._new_text(self._held[:size])
+        text = sides[size - 1][0]
         if text:  # ids without text are no context: the blank of the next word would be lost behind them
             self._before = self._held[:size]
         del self._held[:size]

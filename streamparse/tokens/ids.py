@@ -18,13 +18,11 @@ def as_ids(item: Any) -> list[int]:
     ([7], [1, 2, 3])
     """
     plain = _plain(item)
-    if type(plain) is int:
-        return [plain]
-    if isinstance(plain, str | bytes) or not isinstance(plain, Sequence):
+    if isinstance(plain, str | bytes) or not isinstance(plain, int | Sequence) or isinstance(plain, bool):
         raise SourceError(f"expected token ids, got {_describe(item)}")
-    ids = list(plain)
+    ids = [plain] if isinstance(plain, int) else list(plain)
     if any(type(value) is not int for value in ids):
-        ids = [_one_id(value, item) for value in ids]
+        ids = [_one_id(value, len(ids)) for value in ids]
     if ids and min(ids) < 0:
         raise SourceError(f"{min(ids)} is not a token id: ids start at 0 (-100 marks padding in training labels)")
     return ids
@@ -47,13 +45,13 @@ def _plain(value: Any) -> Any:
     return value if to_list is None or isinstance(value, memoryview) else to_list()
 
 
-def _one_id(value: Any, item: Any) -> int:
-    """One element of a sequence of ids as an int."""
+def _one_id(value: Any, count: int) -> int:
+    """One element of a sequence of so many as an id."""
     plain = _plain(value)
     if type(plain) is int:
         return plain
     if isinstance(plain, Sequence) and not isinstance(plain, str | bytes):
-        rows = f"{len(item)} row" + ("s" if len(item) != 1 else "")
+        rows = "1 row" if count == 1 else f"{count} rows"
         raise SourceError(
             f"expected one sequence of token ids, got a batch of {rows}: "
             "feed the rows to a parser each (`ids[0]` where there is only one)"

@@ -14,7 +14,9 @@ The marks are lone surrogates (of the block for private use), which decoded text
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+import json
+from collections.abc import Container, Hashable, Iterator, Mapping
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -34,14 +36,20 @@ from streamparse.matching.syntax import (
     UnsupportedSyntax,
     parse,
 )
-from streamparse.tokens.tokenizer import AddedToken, added_tokens, decode_function, load_tokenizer
+from streamparse.tokens.tokenizer import (
+    AddedToken,
+    added_tokens,
+    decode_function,
+    library_tokenizer,
+    load_tokenizer,
+)
 
 _MARKS = "".join(map(chr, range(0xDB80, 0xDC00)))  # the high surrogates of the private use planes
 _FOREIGN_MARK = regex.compile(f"[{_MARKS[0]}-{_MARKS[-1]}]")
 
 # Stands in a spelling for what is not fixed text; in no token's text.
 _GAP = "\0"
-# A pattern is spelled out in at most so many ways; beyond, its parts are looked at one by one.
+# A stretch of a pattern is spelled out in at most so many ways; beyond, a new stretch begins.
 _MOST_SPELLINGS = 256
 
 
@@ -65,11 +73,19 @@ class TokenMarks:
         self._marks = dict(zip(last_characters, _MARKS, strict=False))
         self._ending_in = {last: tuple(t for t in self.texts.values() if t[-1] == last) for last in last_characters}
 
-    @classmethod
-    def for_template(cls, template: Mapping[str, Any], tokenizer: Any) -> TokenMarks | None:
-        """The marks for a response template (its source, a dict), or None where no delimiter is a token."""
-        needed = needed_tokens(template, tokenizer)
-        return cls({token_id: token.text for token_id, token in needed.items()}) if needed else None
+    @staticmethod
+    def for_template(template: Mapping[str, Any], tokenizer: Any) -> TokenMarks | None:
+        """The marks for a response template (its source, a dict), or None where no delimiter is a token.
+
+        The last few are kept, as a server asks for the same ones with each generation.
+        """
+        tokenizer = load_tokenizer(tokenizer)
+        if not isinstance(tokenizer, Hashable):
+            return _marks_for.__wrapped__(json.dumps(template), tokenizer, 0)
+        library = library_tokenizer(tokenizer)
+        # A tokenizer can be given further tokens at any time.
+        size = 0 if library is None else library.get_vocab_size()
+        return _marks_for(json.dumps(template), tokenizer, size)
 
     def mark(self, text: str, before: str) -> str:
         """Ordinary text with its look-alikes marked; ``before`` is the ordinary text right before, `reach` of it.
@@ -110,6 +126,13 @@ class TokenMarks:
                     marked[place] = self._marks[last]
                 place = text.find(last, place + 1)
         return "".join(marked)
+
+
+@lru_cache(maxsize=16)
+def _marks_for(template: str, tokenizer: Any, _size: int) -> TokenMarks | None:
+    """The marks for a template, given as JSON, and a tokenizer that has grown to this size."""
+    needed = needed_tokens(json.loads(template), tokenizer)
+    return TokenMarks({token_id: token.text for token_id, token in needed.items()}) if needed else None
 
 
 def needed_tokens(template: Mapping[str, Any], tokenizer: Any) -> dict[int, AddedToken]:
@@ -205,10 +228,11 @@ def _one_letter(source: str) -> str:
 
 
 def _joined(parts: list[list[str]]) -> list[str]:
-    """Each text of the first part followed by each of the second, and so on."""
-    joined = [""]
+    """Each text of the first part followed by each of the second, and so on; in shorter stretches if those are many."""
+    stretches, joined = [], [""]
     for part in parts:
         if len(joined) * len(part) > _MOST_SPELLINGS:
-            joined = [_GAP.join([*joined, ""])]
+            stretches += joined
+            joined = [""]
         joined = [head + tail for head, tail in product(joined, part)]
-    return joined
+    return stretches + joined
