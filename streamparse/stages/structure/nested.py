@@ -1,0 +1,341 @@
+"""The structure reader of JSON, its dialects, and Python call lists: one machine for all that is nested in brackets.
+
+A string ends at a quote only where what follows fits (a comma, or the bracket that closes what the string stands in),
+so quotes that the model forgot to escape, and string delimiters that it writes about, stay inside. In a valid text
+every closing quote is followed so.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+from . import words
+from .literal import overlap
+
+
+class Quote(NamedTuple):
+    """What opens and closes a string, and whether a backslash takes the next character's meaning away."""
+
+    opening: str
+    closing: str
+    escapes: bool
+
+
+PLAIN_QUOTES = (Quote('"', '"', True), Quote("'", "'", True))
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """What is read: a JSON value, or with ``calls`` a list of calls.
+
+    Without ``scalars`` only a list or an object can be the value. ``quotes`` are the dialect's before the plain ones.
+    """
+
+    quotes: tuple[Quote, ...] = PLAIN_QUOTES
+    calls: bool = False
+    scalars: bool = False
+    quotes_by_character: dict[str, list[int]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Sort the quotes by their first characters."""
+        table: dict[str, list[int]] = {}
+        for index, quote in enumerate(self.quotes):
+            table.setdefault(quote.opening[0], []).append(index)
+        object.__setattr__(self, "quotes_by_character", table)
+
+
+BLANKS = re.compile(r"[ \t\n\r]*+")
+WORD = re.compile(r"[\w.+-]++")
+UNESCAPED = {quote.closing: re.compile(rf"[^{quote.closing}\\]*+") for quote in PLAIN_QUOTES}
+
+# What stands on the stack for each thing that can be open, the character that closes it, and what is due in it at its
+# beginning and after a comma.
+LIST, OBJECT, CALLS, ARGUMENTS = "[", "{", "C", "("
+CLOSES = {LIST: "]", OBJECT: "}", CALLS: "]", ARGUMENTS: ")"}
+DUE = {LIST: "value", OBJECT: "key", CALLS: "call", ARGUMENTS: "argument"}
+# What is due after a word or a string that came where the first was due.
+AFTER = {"value": "next", "member": "next", "key": "colon", "call": "paren", "argument": "equals"}
+# The brackets that open something, by what is due.
+OPENS = {
+    **{(due, bracket): bracket for due in ("value", "member", "argument") for bracket in (LIST, OBJECT)},
+    ("list", "["): CALLS,
+    ("paren", "("): ARGUMENTS,
+}
+# The characters that lead to the value of a member or an argument.
+LEADS = {("colon", ":"), ("equals", "=")}
+# What must come before the bracket that closes what it is due in.
+OWED = frozenset({"colon", "member", "paren"})
+# Where a word or string can stand.
+ITEMS = frozenset(AFTER)
+# Where a word stands for a value, and has to be one.
+VALUES = frozenset({"value", "member"})
+
+
+class NestedStructure:
+    """Follows a text that is nested in brackets (see :class:`Structure`).
+
+    >>> reader = NestedStructure(Grammar())
+    >>> reader.feed('{"a": "x')
+    >>> reader.begins, reader.inside, reader.complete
+    (True, True, False)
+    >>> reader.feed('"} ')
+    >>> reader.complete, reader.end
+    (True, 10)
+    """
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        self._stack: list[str] = []
+        # What is due; or "string", "escape", "closing" (a quote came that may end the string), "next key" (a word came
+        # after it, which may be a key), "word", "done", "trailing".
+        self._state = "list" if grammar.calls else "value"
+        self._due = ""  # what was due where the present string or word stands
+        self._quote = 0
+        self._word: str | None = None
+        self._held = ""  # the beginning of a delimiter, until it is known whether it is one
+        self._length = 0
+        self.begins: bool | None = None
+        self.end: int | None = None
+        self.broken = False
+
+    @property
+    def inside(self) -> bool:
+        """Whether the text has reached the inside of a string."""
+        return self._state in ("string", "escape")
+
+    @property
+    def complete(self) -> bool:
+        """Whether the text so far is one value and nothing else."""
+        if self._stack or self.broken:
+            return False
+        return self._state == "done" or (self._state == "word" and self._word in words.WHOLE)
+
+    def feed(self, text: str) -> None:
+        """Follow the next piece of text."""
+        self._length += len(text)
+        if self._held:
+            text = self._held + text
+            self._held = ""
+        at, size = 0, len(text)
+        while at < size:
+            at = STEPS[self._state](self, text, at)
+
+    def copy(self) -> Self:
+        """Another reader with the same state."""
+        other = type(self)(self._grammar)
+        other.__dict__.update(self.__dict__)
+        other._stack = self._stack.copy()
+        return other
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state as JSON-able data."""
+        state = self.__dict__ | {"_stack": "".join(self._stack)}
+        del state["_grammar"]
+        return state
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up a state that :meth:`snapshot` gave."""
+        self.__dict__.update(state)
+        self._stack = list(state["_stack"])
+
+    def _in_string(self, text: str, at: int) -> int:
+        """Go on in a string, up to a quote that may end it or an escape."""
+        quote = self._grammar.quotes[self._quote]
+        if not quote.escapes:
+            found = text.find(quote.closing, at)
+            if found < 0:
+                self._held = text[len(text) - overlap(text, quote.closing, at) :]
+                return len(text)
+            return self._may_end(text, found + len(quote.closing))
+        at = UNESCAPED[quote.closing].match(text, at).end()  # type: ignore[union-attr]
+        if at == len(text):
+            return at
+        if text[at] == "\\":
+            self._state = "escape"
+            return at + 1
+        return self._may_end(text, at + 1)
+
+    def _in_escape(self, _text: str, at: int) -> int:
+        self._state = "string"
+        return at + 1
+
+    def _may_end(self, text: str, at: int) -> int:
+        """A closing quote came: that of a key or a scalar counts at once, that of any other value by what follows."""
+        if self._stack and self._due != "key":
+            self._state = "closing"
+        else:
+            self._item_ends(text, at)
+        return at
+
+    def _in_closing(self, text: str, at: int) -> int:
+        at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        if at < len(text):
+            inner = self._stack[-1]
+            if text[at] == "," or text[at] == CLOSES[inner]:
+                self._item_ends(text, at)
+            elif inner == OBJECT and WORD.match(text, at) and not self._grammar.quotes[self._quote].escapes:
+                self._state = "next key"
+            else:
+                self._state = "string"
+        return at
+
+    def _in_next_key(self, text: str, at: int) -> int:
+        """A word follows a closing delimiter: where it is a key, a comma is missing before it."""
+        match = WORD.match(text, at)
+        if match is not None:
+            return match.end()
+        at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        if at == len(text):
+            return at
+        if text[at] != ":":
+            self._state = "string"
+            return at
+        self._state = "member"
+        return at + 1
+
+    def _in_word(self, text: str, at: int) -> int:
+        match = WORD.match(text, at)
+        if match is not None:
+            at = match.end()
+            self._word = words.advance(self._word, match[0])
+        if at < len(text):
+            if self._due in VALUES:
+                if self._word in words.WHOLE:
+                    self._is_sure()
+                else:
+                    self._breaks()
+            self._item_ends(text, at)
+        return at
+
+    def _item_ends(self, text: str, at: int) -> None:
+        """A string, a word, or what a bracket closed is over; what follows begins at ``at``."""
+        if self._stack:
+            self._state = AFTER[self._due]
+        else:
+            self._state = "done"
+            self.end = self._length - (len(text) - at)
+
+    def _in_done(self, text: str, at: int) -> int:
+        if not text[at:].isspace():
+            self._state = "trailing"
+        return len(text)
+
+    def _in_trailing(self, text: str, _at: int) -> int:
+        return len(text)
+
+    def _at_token(self, text: str, at: int) -> int:
+        """Take what stands where a token is due."""
+        at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        if at == len(text):
+            return at
+        character, state = text[at], self._state
+        if state in ITEMS and (opened := self._string_opens(text, at)):
+            return opened
+        if not self._stack and not self._can_begin(character):
+            self._breaks()
+            self._state = "trailing"
+            return len(text)
+        if state in ITEMS and WORD.match(character):
+            self._due, self._state, self._word = state, "word", words.START
+            return at
+        if (state, character) in OPENS:
+            return self._opens(OPENS[state, character], at)
+        if (state, character) in LEADS:
+            self._state = "member"
+            self._is_sure()
+            return at + 1
+        return self._between(text, at)
+
+    def _can_begin(self, character: str) -> bool:
+        grammar = self._grammar
+        if grammar.calls:
+            return character == "["
+        return character in "[{" or (grammar.scalars and WORD.match(character) is not None)
+
+    def _string_opens(self, text: str, at: int) -> int:
+        """The place after an opening quote, if one stands here; 0 if none does."""
+        if not self._stack and not self._grammar.scalars:
+            return 0
+        for index in self._grammar.quotes_by_character.get(text[at], ()):
+            opening = self._grammar.quotes[index].opening
+            if text.startswith(opening, at):
+                if self._state == "call":
+                    self._breaks()
+                self._due = "value" if self._state == "argument" else self._state
+                self._state, self._quote = "string", index
+                self._is_sure()
+                return at + len(opening)
+            if len(text) - at < len(opening) and opening.startswith(text[at:]):
+                self._held = text[at:]
+                return len(text)
+        return 0
+
+    def _opens(self, what: str, at: int) -> int:
+        if self._stack:
+            self._is_sure()
+        self._stack.append(what)
+        self._state = DUE[what]
+        return at + 1
+
+    def _between(self, text: str, at: int) -> int:
+        """Take what stands between items: a comma, a closing bracket, or what doesn't belong there."""
+        character, state, inner = text[at], self._state, self._stack[-1]
+        if state == "equals":  # a value without a name
+            if self._word not in words.WHOLE:
+                self._breaks()
+            self._state = "next"
+        elif character in "]})":
+            self._closes(text, at)
+            return at + 1
+        elif state != "next":
+            self._breaks()
+            if state in ("colon", "paren"):
+                self._state = "next"
+            else:
+                return at + 1
+        elif character == ",":
+            self._state = DUE[inner]
+            return at + 1
+        elif WORD.match(character) or character in "[{(" or character in self._grammar.quotes_by_character:
+            self._state = DUE[inner]  # the comma is missing
+        else:
+            self._breaks()
+            return at + 1
+        return at
+
+    def _closes(self, text: str, at: int) -> None:
+        """Close what a bracket closes, and all that stands open in it."""
+        stack, bracket = self._stack, text[at]
+        if CLOSES[stack[-1]] != bracket or self._state in OWED:
+            self._breaks()
+        elif stack[-1] != CALLS:
+            self._is_sure()
+        for depth in range(len(stack), 0, -1):
+            if CLOSES[stack[depth - 1]] == bracket:
+                del stack[depth - 1 :]
+                self._due = "value"
+                self._item_ends(text, at + 1)
+                return
+
+    def _is_sure(self) -> None:
+        if self.begins is None:
+            self.begins = True
+
+    def _breaks(self) -> None:
+        self.broken = True
+        if self.begins is None:
+            self.begins = False
+
+
+STEPS = {
+    **dict.fromkeys(["list", "next", "colon", "equals", "paren", *ITEMS], NestedStructure._at_token),
+    "string": NestedStructure._in_string,
+    "escape": NestedStructure._in_escape,
+    "closing": NestedStructure._in_closing,
+    "next key": NestedStructure._in_next_key,
+    "word": NestedStructure._in_word,
+    "done": NestedStructure._in_done,
+    "trailing": NestedStructure._in_trailing,
+}

@@ -1,0 +1,43 @@
+"""The table in which the structure reader of each content parser is found by the parser's name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .lines import LineStructure
+from .nested import PLAIN_QUOTES, Grammar, NestedStructure, Quote
+from .protocol import MakeStructure, Structure
+from .tag_shape import tag_shape
+from .tags import TagStructure
+
+
+def json_structure(arguments: Mapping[str, Any], *, scalars: bool = False) -> NestedStructure:
+    """The reader of ``json``; only with ``scalars`` can a string, a number or a name be the whole value."""
+    pairs = arguments.get("string_delims") or ()
+    return NestedStructure(Grammar(quotes=(*(Quote(a, b, False) for a, b in pairs), *PLAIN_QUOTES), scalars=scalars))
+
+
+def tags_structure(arguments: Mapping[str, Any], *, ends: tuple[str, ...] = ()) -> Structure:
+    """The reader of ``xml-inline``; ``ends`` are literals that come where the body ends."""
+    shape = tag_shape(arguments.get("tag_pattern", ""))
+    return LineStructure(None) if shape is None else TagStructure(shape, ends)
+
+
+def lines_structure(arguments: Mapping[str, Any]) -> LineStructure:
+    """The reader of ``kv-lines``."""
+    return LineStructure(arguments.get("line_sep", "\n"))
+
+
+def calls_structure(_arguments: Mapping[str, Any]) -> NestedStructure:
+    """The reader of ``python-call-list``."""
+    return NestedStructure(Grammar(calls=True))
+
+
+STRUCTURES: dict[str, MakeStructure] = {
+    "json": json_structure,
+    "xml-inline": tags_structure,
+    "kv-lines": lines_structure,
+    "python-call-list": calls_structure,
+}
+"""The structure readers by the name of the content parser whose text they follow."""
