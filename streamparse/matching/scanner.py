@@ -88,6 +88,13 @@ class Scanner:
         self.watch = watch
         self._start_seekers()
 
+    def take_held(self) -> str:
+        """What is held back, which is then not consumed: for a caller that will look for something else in it."""
+        self._position = self.position
+        text = self._held.take_all()
+        self._start_seekers()
+        return text
+
     def forbid_zero_width_here(self) -> None:
         """Lets no match of the empty text happen at this position, until a character has been consumed."""
         self._position = self._guard_at = self.position

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from ...errors import Fault, TemplateError
+from streamparse.errors import Fault, TemplateError
 
 
 @cache
@@ -24,7 +24,9 @@ def response_template_names() -> tuple[str, ...]:
 def bundled_source(name: str) -> dict[str, Any]:
     """A bundled template as plain data, a fresh copy a call."""
     if name not in response_template_names():
-        raise TemplateError([Fault("", f"no bundled template {name!r}; there are {', '.join(response_template_names())}")])
+        raise TemplateError(
+            [Fault("", f"no bundled template {name!r}; there are {', '.join(response_template_names())}")]
+        )
     text = resources.files(__package__).joinpath(f"{name}.json").read_text(encoding="utf-8")
     source: dict[str, Any] = json.loads(text)
     return source

@@ -1,0 +1,1 @@
+"""Adapters between streamparse and the programs around it; each is an extra of the distribution."""

@@ -1,0 +1,43 @@
+"""Turns what a language model writes, while it is writing it, into structured events."""
+
+from streamparse.errors import (
+    ContentError,
+    FinalizedError,
+    LimitError,
+    ParseError,
+    PrefixError,
+    SnapshotError,
+    SourceError,
+    StageError,
+    StreamparseError,
+    TemplateError,
+)
+from streamparse.limits import Limits
+from streamparse.parser import ResponseParser, get_response_parser, parse_response
+from streamparse.template import (
+    ResponseTemplate,
+    get_response_template,
+    load_response_template,
+    response_template_names,
+)
+
+__all__ = [
+    "ContentError",
+    "FinalizedError",
+    "LimitError",
+    "Limits",
+    "ParseError",
+    "PrefixError",
+    "ResponseParser",
+    "ResponseTemplate",
+    "SnapshotError",
+    "SourceError",
+    "StageError",
+    "StreamparseError",
+    "TemplateError",
+    "get_response_parser",
+    "get_response_template",
+    "load_response_template",
+    "parse_response",
+    "response_template_names",
+]

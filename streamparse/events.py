@@ -1,0 +1,82 @@
+"""The events that a parser gives out: plain dicts, described here for type checkers and readers.
+
+The first three are those of transformers' parser (``transformers.utils.chat_parsing``) and have exactly its keys,
+unless more was asked for. Keys marked NotRequired come with ``spans=True`` or in the lenient modes only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+class RegionOpen(TypedDict):
+    """A region opened: at its open delimiter, or, for the implicit field, with its first character."""
+
+    type: Literal["region_open"]
+    field: str
+    start: NotRequired[int]
+    end: NotRequired[int]
+    captures: NotRequired[dict[str, str]]
+
+
+class RegionChunk(TypedDict):
+    """A piece of the open region's raw text. ``dirty`` means that only the parsed value is fit to show."""
+
+    type: Literal["region_chunk"]
+    field: str
+    text: str
+    dirty: bool
+    start: NotRequired[int]
+    end: NotRequired[int]
+
+
+class RegionClose(TypedDict):
+    """A region ended; ``value`` is what its text parsed to. ``repaired`` lists what was mended, if anything was."""
+
+    type: Literal["region_close"]
+    field: str
+    value: Any
+    repaired: NotRequired[list[str]]
+    start: NotRequired[int]
+    end: NotRequired[int]
+
+
+class RegionMalformed(TypedDict):
+    """A region ended whose text has no value (lenient modes, in place of ``region_close``).
+
+    ``text`` is the raw text, ``error`` says what is wrong with it, ``position`` where (a character of the
+    generation, or None), ``partial`` what could be read, ``incomplete`` whether the generation ended inside.
+    """
+
+    type: Literal["region_malformed"]
+    field: str
+    text: str
+    error: str
+    position: int | None
+    captures: dict[str, str]
+    partial: Any
+    incomplete: bool
+    start: NotRequired[int]
+    end: NotRequired[int]
+
+
+class RegionUnclaimed(TypedDict):
+    """Text that no field claims (lenient modes)."""
+
+    type: Literal["region_unclaimed"]
+    text: str
+    start: int
+    end: int
+
+
+class Message(TypedDict):
+    """The last event of a stream: the message, what went wrong, and why the generation ended."""
+
+    type: Literal["message"]
+    message: dict[str, Any]
+    problems: list[dict[str, Any]]
+    finish_reason: str | None
+
+
+Event = dict[str, Any]
+"""Any of the above, as the plain dict that it is."""

@@ -1,0 +1,344 @@
+"""The parser: the stages of the core composed, synchronous, without I/O.
+
+``ResponseParser`` has the interface of transformers' (``transformers.utils.chat_parsing``), so that changing the
+import is all that moving takes; ``parse_response`` and ``get_response_parser`` are its short forms.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+from streamparse.batches import as_batch, prefixes_for
+from streamparse.errors import Fault, FinalizedError, ParseError, PrefixError, SnapshotError, TemplateError
+from streamparse.limits import DEFAULT_LIMITS, Limits
+from streamparse.stages.anchor import AnchorTrim
+from streamparse.stages.content_stage import ContentStage
+from streamparse.stages.detokenize import Detokenizer
+from streamparse.stages.message import MessageFold
+from streamparse.stages.recovery import RecoveringTokenizer
+from streamparse.stages.regions import RegionTokenizer
+from streamparse.stages.schema_typing import ToolSchemas
+from streamparse.stages.transform_stage import TransformStage
+from streamparse.template import TemplateSource, load_response_template
+from streamparse.tokens.tokenizer import decode_prefix
+
+ErrorMode = Literal["strict", "report", "repair"]
+ERROR_MODES: tuple[ErrorMode, ...] = ("strict", "report", "repair")
+
+Event = dict[str, Any]
+SNAPSHOT_VERSION = 1
+
+
+class ResponseParser:
+    """Parses one generation while it is written: text goes in, events come out, and at the end the message.
+
+    ``response_template`` is whatever :func:`load_response_template` takes. ``prefix`` is the prompt that the model was
+    given (text, or token ids with ``tokenizer``); it is needed because chat templates often write the beginning of the
+    message (such as an open ``<think>``), and ``""`` says that there is none. ``tools`` are what
+    ``apply_chat_template`` takes; with them string arguments are cast to the types that the tools declare.
+
+    ``errors="strict"`` gives the results of transformers and raises :class:`ParseError` where it raises. ``"report"``
+    and ``"repair"`` raise nothing for what a model wrote: a region without a value ends with ``region_malformed``,
+    text that no field claims is ``region_unclaimed``, and ``problems`` lists what went wrong.
+
+    ``spans=True`` adds ``start`` and ``end`` (characters of the generation) to the events, and captures to
+    ``region_open``. ``limits`` bounds what is kept.
+
+    Raises :class:`TemplateError` for a faulty template and :class:`PrefixError` without a prefix.
+
+    >>> parser = ResponseParser("qwen3", prefix="")
+    >>> parser.feed("Hello <th")  # doctest: +NORMALIZE_WHITESPACE
+    [{'type': 'region_open', 'field': 'content'},
+     {'type': 'region_chunk', 'field': 'content', 'text': 'Hello ', 'dirty': False}]
+    >>> message, events = parser.finalize()
+    >>> message
+    {'role': 'assistant', 'content': 'Hello <th'}
+    """
+
+    initial_events: list[Event]
+    """The events of the prefix, to be shown before those of the first :meth:`feed`."""
+
+    def __init__(
+        self,
+        response_template: TemplateSource | None = None,
+        prefix: str | Sequence[int] | Any | None = None,
+        *,
+        tools: Sequence[Any] | None = None,
+        errors: ErrorMode = "strict",
+        tokenizer: Any = None,
+        spans: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        self._compose(_template_for(response_template, tokenizer), tools, errors, tokenizer, spans, limits)
+        if prefix is None:
+            raise PrefixError(
+                "the prefix (the prompt that the model was given) is needed, because chat templates often write the "
+                "beginning of the message themselves, such as an open <think>, and without it the output would be read "
+                'wrongly; pass prefix="" if the generation is the whole message'
+            )
+        self.initial_events = self._feed_prefix(_as_text(prefix, tokenizer))
+
+    def _compose(
+        self,
+        response_template: TemplateSource,
+        tools: Sequence[Any] | None,
+        errors: ErrorMode,
+        tokenizer: Any,
+        spans: bool,
+        limits: Limits,
+    ) -> None:
+        if errors not in ERROR_MODES:
+            raise ValueError(f"errors must be one of {', '.join(map(repr, ERROR_MODES))}, not {errors!r}")
+        lenient = errors != "strict"
+        self._template = template = load_response_template(response_template)
+        self._options = {"errors": errors, "spans": spans}
+        self._tokenizer = tokenizer
+        self._detokenizer = None if tokenizer is None else Detokenizer(tokenizer)
+        self._anchor = AnchorTrim(template.start_anchor, keep_unanchored=not lenient)
+        self._regions: RegionTokenizer | RecoveringTokenizer = (
+            RecoveringTokenizer(template, spans=spans, limits=limits)
+            if lenient
+            else RegionTokenizer(template, spans=spans, limits=limits)
+        )
+        self._content = ContentStage(lenient=lenient, limits=limits)
+        self._transform = TransformStage(ToolSchemas.from_tools(tools), lenient=lenient, spans=spans)
+        self._message = MessageFold(template, lenient=lenient)
+        self._ended: str | None = None
+
+    def _feed_prefix(self, prefix: str) -> list[Event]:
+        events: list[Event] = []
+        for text in self._anchor.feed(prefix) if prefix else ():
+            events += self._after_regions(self._regions.feed_prefix(text))
+        if not prefix and isinstance(self._regions, RecoveringTokenizer):
+            self._regions.begin_unknown()
+        if self._anchor.found is False and self._options["errors"] != "strict":
+            self.problems.append(
+                {"type": "anchor_missing", "error": "the start anchor does not occur in the prefix, which was left out"}
+            )
+        return events
+
+    def feed(self, text: str | bytes | int | Sequence[int]) -> list[Event]:
+        """The events that the next piece of the generation decides.
+
+        ``text`` is a piece of text, of UTF-8 bytes (cut anywhere), or, with ``tokenizer``, a token id or several; all
+        pieces of one generation are of the same kind. Raises :class:`ParseError` in strict mode for what can't be
+        parsed, :class:`LimitError` at a limit, and :class:`FinalizedError` after the end.
+        """
+        if self._ended is not None:
+            raise FinalizedError(self._ended)
+        try:
+            if type(text) is str and self._detokenizer is None:
+                items = self._regions.feed(text) if text else []
+                events = self._content.feed(items)
+                # the content stage gives its batch back where it has only events, and then nothing is left to do
+                return events if events is items else self._message.feed(self._transform.feed(events))  # type: ignore[return-value]
+            return self._feed_encoded(text)
+        except ParseError as error:
+            self._ended = f"the parser stopped at an error ({error}); start a new one, or use errors='report'"
+            raise
+
+    def finalize(self, finish_reason: str | None = None) -> tuple[dict[str, Any], list[Event]]:
+        """End the generation: the message, and the last events.
+
+        ``finish_reason`` is why the generation ended, where that is known: ``"length"`` says that it was cut off, so in
+        the lenient modes a tool call that is still open does not count. Raises like :meth:`feed`, and
+        :class:`ParseError` in strict mode where a required field is missing.
+        """
+        if self._ended is not None:
+            raise FinalizedError(self._ended)
+        self._content.finish_reason = finish_reason
+        events: list[Event] = []
+        if self._detokenizer is not None:
+            for text in self._detokenizer.finish():
+                events += self._after_regions(self._regions.feed(text))
+        events += self._after_regions(self._regions.finish())
+        self._message.finish()
+        self._ended = "the parser has been finalized; start a new one for the next generation"
+        return self._message.message, events
+
+    @property
+    def problems(self) -> list[dict[str, Any]]:
+        """What went wrong so far (lenient modes): malformed regions, missing fields, a prefix without its anchor."""
+        return self._message.problems
+
+    @property
+    def template(self) -> Any:
+        """The loaded template."""
+        return self._template
+
+    @property
+    def held(self) -> int:
+        """Characters held back because they may still become part of a delimiter."""
+        return self._regions.held
+
+    def snapshot(self, *, message: bool = True) -> bytes:
+        """The parser's state, to be taken up elsewhere with :meth:`restore`; between any two pieces.
+
+        JSON: the open region, the held text, and the message so far, which ``message=False`` leaves out for those who
+        keep only events.
+        """
+        state = {
+            "version": SNAPSHOT_VERSION,
+            "template": self._template.digest,
+            "options": self._options,
+            "ended": self._ended,
+            "detokenizer": self._detokenizer.snapshot() if self._detokenizer is not None else None,
+            "anchor": self._anchor.snapshot(),
+            "regions": self._regions.snapshot(),
+            "content": self._content.snapshot(),
+            "message": self._message.snapshot(message=message),
+        }
+        return json.dumps(state, separators=(",", ":")).encode("ascii")
+
+    @classmethod
+    def restore(
+        cls,
+        data: bytes,
+        response_template: TemplateSource,
+        *,
+        tools: Sequence[Any] | None = None,
+        tokenizer: Any = None,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Self:
+        """The parser that :meth:`snapshot` saved: the same events follow. ``initial_events`` is empty.
+
+        Raises :class:`SnapshotError` for damaged data, a newer version, or another template.
+
+        >>> parser = ResponseParser("qwen3", prefix="")
+        >>> events = parser.feed("<think>a")
+        >>> again = ResponseParser.restore(parser.snapshot(), "qwen3")
+        >>> again.feed("b</think>")[0]["text"], again.finalize()[0]["reasoning_content"]
+        ('b', 'ab')
+        """
+        try:
+            state = json.loads(data)
+            version, digest = state["version"], state["template"]
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise SnapshotError(f"the snapshot is damaged: {error}") from error
+        if version != SNAPSHOT_VERSION:
+            raise SnapshotError(f"the snapshot has version {version!r}; this release reads version {SNAPSHOT_VERSION}")
+        parser = cls.__new__(cls)
+        parser.initial_events = []
+        try:
+            parser._compose(
+                response_template, tools, state["options"]["errors"], tokenizer, state["options"]["spans"], limits
+            )
+            if digest != parser._template.digest:
+                raise SnapshotError(
+                    "the snapshot was taken with another response template; give the one it was taken with"
+                )
+            parser._restore(state)
+        except (SnapshotError, TemplateError):
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+            raise SnapshotError(f"the snapshot is damaged: {type(error).__name__}: {error}") from error
+        return parser
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self._ended = state["ended"]
+        if state["detokenizer"] is not None:
+            self._detokenizer = self._detokenizer or Detokenizer()
+            self._detokenizer.restore(state["detokenizer"])
+        self._anchor.restore(state["anchor"])
+        self._regions.restore(state["regions"])
+        self._content.restore(state["content"])
+        self._message.restore(state["message"])
+
+    def _feed_encoded(self, piece: Any) -> list[Event]:
+        """Feed bytes or token ids (or text, where that is what the detokenizer has seen so far)."""
+        if self._detokenizer is None:
+            if not piece and not isinstance(piece, int):
+                return []
+            self._detokenizer = Detokenizer()
+        events: list[Event] = []
+        for text in self._detokenizer.feed(piece):
+            events += self._after_regions(self._regions.feed(text))
+        return events
+
+    def _after_regions(self, items: list[Any]) -> list[Event]:
+        return self._message.feed(self._transform.feed(self._content.feed(items)))
+
+
+def parse_response(
+    text: Any,
+    response_template: TemplateSource | None = None,
+    *,
+    prefix: Any = None,
+    tools: Sequence[Any] | None = None,
+    errors: ErrorMode = "strict",
+    tokenizer: Any = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Any:
+    """Parse whole outputs: one gives its message, a batch gives a list of messages.
+
+    ``text`` is a text, or, with ``tokenizer``, token ids (a list, an array, a tensor); a list of texts, a list of lists
+    of ids, or a two-dimensional array is a batch. ``prefix`` is one prompt for all, or a list of as many as there are
+    outputs. Without a template the tokenizer's own is used. Raises like :class:`ResponseParser`.
+
+    >>> parse_response("<think>Hm.</think>Hi", "qwen3", prefix="")
+    {'role': 'assistant', 'reasoning_content': 'Hm.', 'content': 'Hi'}
+    >>> parse_response(["a", "b"], "qwen3", prefix="")
+    [{'role': 'assistant', 'content': 'a'}, {'role': 'assistant', 'content': 'b'}]
+    """
+    template = load_response_template(_template_for(response_template, tokenizer))
+    outputs, batched = as_batch(text)
+    prefixes = [None] * len(outputs) if prefix is None else prefixes_for(prefix, len(outputs))
+    messages = []
+    for output, prompt in zip(outputs, prefixes, strict=True):
+        parser = ResponseParser(
+            template,
+            prefix=None if prompt is None else _as_text(prompt, tokenizer),
+            tools=tools,
+            errors=errors,
+            tokenizer=None if isinstance(output, str) else tokenizer,
+            limits=limits,
+        )
+        parser.feed(output)
+        messages.append(parser.finalize()[0])
+    return messages if batched else messages[0]
+
+
+def get_response_parser(
+    tokenizer: Any,
+    response_template: TemplateSource | None = None,
+    *,
+    prefix: Any = None,
+    tools: Sequence[Any] | None = None,
+    **options: Any,
+) -> ResponseParser:
+    """A parser with the tokenizer's own ``response_template``, as the tokenizer's method of that name in transformers.
+
+    It takes text, as that one does; ``prefix`` may be text or token ids. ``options`` are those of
+    :class:`ResponseParser`; with ``tokenizer=`` among them the parser takes token ids instead of text.
+    """
+    text = None if prefix is None else _as_text(prefix, tokenizer)
+    return ResponseParser(_template_for(response_template, tokenizer), prefix=text, tools=tools, **options)
+
+
+def _as_text(prefix: Any, tokenizer: Any) -> str:
+    """A prefix as text; token ids are decoded."""
+    if isinstance(prefix, str):
+        return prefix
+    if tokenizer is None:
+        raise PrefixError("a prefix of token ids needs tokenizer= to be decoded with; or pass its text")
+    return decode_prefix(tokenizer, prefix)
+
+
+def _template_for(template: TemplateSource | None, tokenizer: Any) -> TemplateSource:
+    """The template that was given, or else the tokenizer's own."""
+    if template is not None or tokenizer is None:
+        return template  # type: ignore[return-value]
+    own: TemplateSource | None = getattr(tokenizer, "response_template", None)
+    if own is None:
+        raise TemplateError(
+            [
+                Fault(
+                    "",
+                    "the tokenizer has no response_template; pass a template, a file that has one, or the name of a "
+                    "bundled one (see response_template_names())",
+                )
+            ]
+        )
+    return own

@@ -1,0 +1,111 @@
+"""The content parsing stage: collects the text of each region and, when the region ends, parses it.
+
+In: batches of what the region tokenizer gives out. Out: the same, each :class:`RegionEnd` with its text and with a
+value, or, in the lenient modes, with the error that kept it from having one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamparse.errors import LimitError, ParseError
+from streamparse.limits import DEFAULT_LIMITS, Limits
+from streamparse.stages.body import Body
+from streamparse.stages.region import Prefill, RegionEnd
+from streamparse.stages.region_writer import Item
+
+
+class ContentStage:
+    """Parses the text of regions; ``lenient`` puts errors on the region instead of raising them.
+
+    ``finish_reason`` may be set before the last batch: with ``"length"`` a region that the generation ended inside is
+    incomplete whatever its text says.
+    """
+
+    def __init__(self, *, lenient: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._lenient = lenient
+        self._limits = limits
+        self._body = Body()
+        self.finish_reason: str | None = None
+
+    def feed(self, batch: list[Item]) -> list[Item]:
+        """The batch with its ended regions parsed; the very same list where it has only events."""
+        body = self._body
+        parsed: list[Item] | None = None
+        for index, item in enumerate(batch):
+            if type(item) is dict:
+                kind = item["type"]
+                if kind == "region_chunk":
+                    body.append(item["text"])
+                    if body.size > self._limits.region_text:
+                        raise self._too_long(item)
+                elif kind == "region_open":
+                    body.clear()
+                if parsed is not None:
+                    parsed.append(item)
+                continue
+            if parsed is None:
+                parsed = batch[:index]
+            if isinstance(item, Prefill):
+                body.append(item.text)
+            else:
+                assert isinstance(item, RegionEnd), "the tokenizer gives out events, region ends and prefill"
+                item.text = body.text()
+                body.clear()
+                self._parse(item)
+                parsed.append(item)
+        return batch if parsed is None else parsed
+
+    def finish(self) -> list[Item]:
+        """Nothing: the region tokenizer ends every region."""
+        return []
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state as JSON-able data."""
+        return {"body": self._body.text()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up a state that :meth:`snapshot` gave."""
+        self._body.clear()
+        self._body.append(state["body"])
+
+    def _parse(self, region: RegionEnd) -> None:
+        field = region.field
+        ended_inside = not region.closed and field.close is not None
+        if self._lenient and not region.closed and not field.streams:
+            region.incomplete = self.finish_reason == "length" or (ended_inside and not region.complete)
+        if region.incomplete:
+            region.error = ParseError(
+                "the generation ended inside the region",
+                field=field.name,
+                position=region.start,
+                excerpt=region.text[-40:],
+            )
+            return
+        try:
+            region.value = field.parse(region.text)
+        except ParseError as error:
+            region.error = located(error, region)
+            region.incomplete = ended_inside
+            if not self._lenient:
+                raise region.error from error
+            return
+        if self._lenient and ended_inside and not field.streams:
+            region.repaired.append("the close delimiter is missing")
+
+    def _too_long(self, chunk: dict[str, Any]) -> LimitError:
+        return LimitError(
+            f"a region has more than {self._limits.region_text} characters; raise Limits.region_text if it is meant",
+            limit="region_text",
+            field=chunk["field"],
+        )
+
+
+def located(error: ParseError, region: RegionEnd) -> ParseError:
+    """The same error with its field, its place in the generation and a short piece of the text there."""
+    at = error.position
+    position = region.body_start if at is None else region.body_start + at
+    excerpt = error.excerpt or region.text[max(0, (at or 0) - 20) : (at or 0) + 20]
+    if isinstance(error, LimitError):
+        return LimitError(error.reason, limit=error.limit, field=region.field.name, position=position)
+    return ParseError(error.reason, field=region.field.name, position=position, excerpt=excerpt)

@@ -1,0 +1,132 @@
+"""The fold of events into the message: the last stage of the core.
+
+In: batches of events. Out: the same batches; the message, and what went wrong on the way, are here at the end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamparse.errors import ParseError
+from streamparse.template.model import Field, ResponseTemplate
+
+Event = dict[str, Any]
+
+
+class MessageFold:
+    """Collects the values of closed regions under their fields, as the template declares them.
+
+    Strict: a field without ``repeats`` has its last value, as in transformers. Lenient: an empty value never replaces
+    another, several texts of one field are kept (joined with a newline), several lists are put together.
+    """
+
+    def __init__(self, template: ResponseTemplate, *, lenient: bool = False) -> None:
+        self._template = template
+        self._lenient = lenient
+        self._message: dict[str, Any] = copied(template.defaults)
+        self._written: set[str] = set()
+        self.problems: list[dict[str, Any]] = []
+
+    def feed(self, batch: list[Event]) -> list[Event]:
+        """Fold a batch, and pass it on."""
+        for event in batch:
+            kind = event["type"]
+            if kind == "region_close":
+                self._take(self._template.fields[event["field"]], copied(event["value"]))
+            elif kind == "region_malformed":
+                self.problems.append(
+                    {key: event[key] for key in ("type", "field", "error", "position", "text", "incomplete")}
+                )
+        return batch
+
+    def finish(self) -> list[Event]:
+        """Check that the required fields are there; a missing one raises, or is a problem in the lenient modes."""
+        missing = [
+            field.name
+            for field in self._template.fields.values()
+            if not field.optional and field.name not in self._message
+        ]
+        if missing and not self._lenient:
+            raise ParseError(f"the required fields {missing} did not occur in the output")
+        self.problems += [
+            {"type": "field_missing", "field": name, "error": "the required field did not occur in the output"}
+            for name in missing
+        ]
+        return []
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The message as it stands: empty values are left out, except those that the template's defaults name."""
+        defaults = self._template.defaults
+        return {key: value for key, value in self._message.items() if key in defaults or not _is_empty(value)}
+
+    def snapshot(self, *, message: bool = True) -> dict[str, Any]:
+        """The state as JSON-able data; without the message for those who keep only events."""
+        state: dict[str, Any] = {"written": sorted(self._written)}
+        if message:
+            state |= {"message": self._message, "problems": self.problems}
+        return state
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up a state that :meth:`snapshot` gave."""
+        self._written = set(state["written"])
+        self._message = state.get("message", self._message)
+        self.problems = state.get("problems", [])
+
+    def _take(self, field: Field, value: Any) -> None:
+        message, name = self._message, field.name
+        if field.join is not None:
+            if self._lenient and not value:
+                return
+            previous = message.get(name)
+            if self._lenient and name not in self._written:
+                previous = previous or None
+            if previous is not None and not isinstance(previous, str):
+                raise ParseError(f"the default {previous!r} is not a string that values can be joined to", field=name)
+            message[name] = value if previous is None else previous + field.join + value
+        elif field.repeats:
+            present = message.setdefault(name, [])
+            if not isinstance(present, list):
+                raise ParseError(f"the default {present!r} is not a list that values can be added to", field=name)
+            present.append(value)
+        elif self._lenient and name in self._written:
+            message[name] = _combined(message[name], value)
+        else:
+            message[name] = value
+        self._written.add(name)
+
+
+def _combined(present: Any, value: Any) -> Any:
+    """What a field that is written again has, when nothing may be lost."""
+    if _is_empty(value):
+        return present
+    if isinstance(present, str) and isinstance(value, str) and present:
+        return f"{present}\n{value}"
+    if isinstance(present, list) and isinstance(value, list):
+        return present + value
+    return value
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, list | dict | str) and not value)
+
+
+def copied(value: Any) -> Any:
+    """A copy of JSON-like data that shares no list and no dict with it; without recursion, for data of any depth."""
+    if not isinstance(value, list | dict):
+        return value
+    root: Any = {} if isinstance(value, dict) else []
+    pending: list[tuple[Any, Any]] = [(value, root)]
+    while pending:
+        source, target = pending.pop()
+        entries = source.items() if isinstance(source, dict) else enumerate(source)
+        if isinstance(target, list):
+            target.extend([None] * len(source))
+        for key, item in entries:
+            if isinstance(item, list | dict):
+                child: Any = {} if isinstance(item, dict) else []
+                target[key] = child
+                pending.append((item, child))
+            else:
+                target[key] = item
+    return root

@@ -1,0 +1,89 @@
+"""A structured region is open, such as a tool call; a reader follows the structure of its text.
+
+A delimiter ends the region unless it stands inside a value, where it may be a part of the value.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from streamparse.stages.recovery.doubting import Doubting
+from streamparse.stages.recovery.mode import Seen, structure_of
+from streamparse.stages.structure import Structure
+from streamparse.template.model import Field
+
+if TYPE_CHECKING:
+    from streamparse.stages.recovery.tokenizer import RecoveringTokenizer
+
+
+class Calling:
+    """In a structured region; ``reader`` has read all of its text."""
+
+    name = "calling"
+    plain = False
+
+    def __init__(self, core: RecoveringTokenizer, field: Field, reader: Structure | None = None) -> None:
+        self._core = core
+        self._field = field
+        self.reader = structure_of(field) if reader is None else reader
+        self._written = 0
+        self.watched = core.watches.calling(field)
+
+    def take(self, text: str, seen: Seen | None) -> None:
+        """Text is the region's, up to the end of its value where that ends it."""
+        if text:
+            self.reader.feed(text)
+            if self.take_read(text):
+                if seen is not None:
+                    self._core.read_next(seen.text)
+                return
+        if seen is not None:
+            self._take_delimiter(seen)
+
+    def take_read(self, text: str) -> bool:
+        """Write text that the reader has had already; True where the region ended in it."""
+        core = self._core
+        end = self.reader.end if self._field.policy.ends_with_value else None
+        if end is None:
+            core.writer.text(text, None)
+            self._written += len(text)
+            return False
+        cut = end - self._written
+        core.writer.text(text[:cut], None)
+        core.writer.end_unclosed()
+        core.outside()
+        core.read_next(text[cut:])
+        return True
+
+    def end(self) -> bool:
+        """The generation ends inside the region, unless nothing but the end closes it."""
+        self._core.writer.end_unclosed(closed=self._field.close is None, complete=self._complete)
+        return True
+
+    def state(self) -> dict[str, Any]:
+        """The field and what its reader knows."""
+        return {"field": self._field.name, "reader": self.reader.snapshot(), "written": self._written}
+
+    @classmethod
+    def from_state(cls, core: RecoveringTokenizer, state: dict[str, Any]) -> Calling:
+        """From what :meth:`state` gave."""
+        calling = cls(core, core.template.fields[state["field"]])
+        calling.reader.restore(state["reader"])
+        calling._written = state["written"]
+        return calling
+
+    @property
+    def _complete(self) -> bool:
+        return self.reader.complete and not self.reader.broken
+
+    def _take_delimiter(self, seen: Seen) -> None:
+        core = self._core
+        if self.reader.inside and not self.reader.broken and core.may_hold:
+            core.go(Doubting(core, self._field, self.reader, seen))
+        elif seen.what == "close":
+            core.writer.close(seen.text, seen.captures)
+            core.outside()
+        else:
+            core.writer.end_unclosed(closed=False, complete=self._complete)
+            core.outside()
+            core.read_next(seen.text)

@@ -1,0 +1,137 @@
+"""A delimiter was seen inside a value of a structured region: part of the value, or the end of one never ended.
+
+Text is held from that delimiter on until the structure decides: if the value goes on and the region closes where its
+structure allows, the delimiter was part of the value; if what follows can't belong to the value, it was the region's
+end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from streamparse.stages.body import Body
+from streamparse.stages.recovery.mode import Seen, structure_of
+from streamparse.stages.structure import Structure
+from streamparse.template.model import Field
+
+if TYPE_CHECKING:
+    from streamparse.stages.recovery.tokenizer import RecoveringTokenizer
+
+# Values written in tags have no escapes: there, a close that is followed by what follows a region is the region's end.
+_SETTLED_BY_WHAT_FOLLOWS = frozenset({"xml-inline", "kv-lines"})
+
+
+class Doubting:
+    """Holds from the first doubtful delimiter on; ``latest`` is a close with only white space after it, so far."""
+
+    name = "doubting"
+    plain = False
+
+    def __init__(self, core: RecoveringTokenizer, field: Field, reader: Structure, first: Seen) -> None:
+        self._core = core
+        self._field = field
+        self._reader = reader
+        self._first = first
+        self._held = Body()
+        self._latest: tuple[int, Seen] | None = None
+        self.watched = core.watches.calling(field)
+        self._hold_delimiter(first)
+
+    def take(self, text: str, seen: Seen | None) -> None:
+        """Hold, and decide where the structure does."""
+        if text:
+            self._held.append(text)
+            self._reader.feed(text)
+            if text.strip():
+                self._latest = None
+        if self._reader.end is not None and self._value_ends(seen):
+            return
+        if (self._reader.broken and self._reader.end is None) or self._held.size > self._core.hold_limit:
+            self._end_at_first(seen)
+        elif seen is not None:
+            self._take_delimiter(seen)
+
+    def end(self) -> bool:
+        """No structure settled it: the latest close that nothing but white space follows was one, or else the first."""
+        if self._latest is not None:
+            self._end_at_latest(None)
+        else:
+            self._end_at_first(None)
+        return False
+
+    def state(self) -> dict[str, Any]:
+        """The held text and what the reader knows."""
+        latest = None if self._latest is None else [self._latest[0], self._latest[1].state()]
+        return {
+            "field": self._field.name,
+            "reader": self._reader.snapshot(),
+            "first": self._first.state(),
+            "held": self._held.text(),
+            "latest": latest,
+        }
+
+    @classmethod
+    def from_state(cls, core: RecoveringTokenizer, state: dict[str, Any]) -> Doubting:
+        """From what :meth:`state` gave."""
+        field = core.template.fields[state["field"]]
+        doubting = cls(core, field, structure_of(field), Seen.from_state(core, state["first"]))
+        doubting._reader.restore(state["reader"])
+        doubting._held.clear()
+        doubting._held.append(state["held"])
+        latest = state["latest"]
+        doubting._latest = None if latest is None else (latest[0], Seen.from_state(core, latest[1]))
+        return doubting
+
+    def _hold_delimiter(self, seen: Seen) -> None:
+        if seen.what == "close" and self._field.content in _SETTLED_BY_WHAT_FOLLOWS:
+            self._latest = (self._held.size, seen)
+        else:
+            self._latest = None
+        self._held.append(seen.text)
+        self._reader.feed(seen.text)
+
+    def _take_delimiter(self, seen: Seen) -> None:
+        core = self._core
+        if not self._reader.inside:
+            core.writer.text(self._held.text(), None)
+            if seen.what == "close":
+                core.writer.close(seen.text, seen.captures)
+                core.outside()
+            else:
+                core.writer.end_unclosed(closed=False, complete=self._reader.complete)
+                core.outside()
+                core.read_next(seen.text)
+        elif self._latest is not None and seen.what != "close":
+            self._end_at_latest(seen)
+        else:
+            self._hold_delimiter(seen)
+
+    def _value_ends(self, seen: Seen | None) -> bool:
+        """The value is whole: what was held is part of it, and the region goes on, or ends where its value ends."""
+        core = self._core
+        calling = core.call(self._field, self._reader)
+        if calling.take_read(self._held.text()):
+            if seen is not None:
+                core.read_next(seen.text)
+        elif seen is not None:
+            calling.take("", seen)
+        return True
+
+    def _end_at_first(self, seen: Seen | None) -> None:
+        core, first, held = self._core, self._first, self._held.text()
+        if first.what == "close":
+            core.writer.close(first.text, first.captures)
+            held = held[len(first.text) :]
+        else:
+            core.writer.end_unclosed(closed=False, complete=False)
+        core.outside()
+        core.read_again(held + (seen.text if seen is not None else ""))
+
+    def _end_at_latest(self, seen: Seen | None) -> None:
+        assert self._latest is not None, "there is a latest close"
+        core, held = self._core, self._held.text()
+        offset, close = self._latest
+        core.writer.text(held[:offset], None)
+        core.writer.close(close.text, close.captures)
+        core.outside()
+        core.read_again(held[offset + len(close.text) :] + (seen.text if seen is not None else ""))

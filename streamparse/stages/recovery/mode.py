@@ -1,0 +1,52 @@
+"""What the modes of the lenient tokenizer have in common: what they are given, and what they may ask for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from streamparse.stages.structure import STRUCTURES, Structure
+from streamparse.template.model import Field, Watched
+
+if TYPE_CHECKING:
+    from streamparse.stages.recovery.tokenizer import RecoveringTokenizer
+
+
+class Seen(NamedTuple):
+    """A delimiter that was seen: what it is (see ``watches.py``), of which field, its text and its captures."""
+
+    what: str
+    field: Field
+    text: str
+    captures: dict[str, str]
+
+    def state(self) -> list[Any]:
+        """As JSON-able data."""
+        return [self.what, self.field.name, self.text, self.captures]
+
+    @classmethod
+    def from_state(cls, core: RecoveringTokenizer, state: list[Any]) -> Seen:
+        """From what :meth:`state` gave."""
+        return cls(state[0], core.template.fields[state[1]], state[2], state[3])
+
+
+class Mode(Protocol):
+    """Where the tokenizer is: what is watched there, and what becomes of text and delimiters."""
+
+    name: str
+    watched: Watched
+    plain: bool
+    """Whether text without a delimiter is simply a chunk of the open region."""
+
+    def take(self, text: str, seen: Seen | None) -> None:
+        """Text that has no delimiter in it, and the delimiter that follows, if one does."""
+
+    def end(self) -> bool:
+        """The generation ends here. False where text was given back to be read again, which then ends again."""
+
+    def state(self) -> dict[str, Any]:
+        """The mode's own state as JSON-able data."""
+
+
+def structure_of(field: Field) -> Structure:
+    """A reader for the text of one region of the field."""
+    return STRUCTURES[field.content](field.content_arguments)

@@ -1,0 +1,71 @@
+"""An open delimiter of a structured field was seen; whether it opens a region depends on what follows.
+
+``Use <tool_call> to call`` quotes the delimiter: what follows does not begin like a call, so it is text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from streamparse.stages.body import Body
+from streamparse.stages.recovery.calling import Calling
+from streamparse.stages.recovery.mode import Seen
+
+if TYPE_CHECKING:
+    from streamparse.stages.recovery.tokenizer import RecoveringTokenizer
+
+
+class Opening:
+    """Holds the delimiter and what follows until it begins like a value of the field, or can't any more."""
+
+    name = "opening"
+    plain = False
+
+    def __init__(self, core: RecoveringTokenizer, delimiter: Seen, held: str = "") -> None:
+        self._core = core
+        self._delimiter = delimiter
+        self._call = Calling(core, delimiter.field)
+        self._held = Body()
+        self.watched = self._call.watched
+        self._hold(held)
+
+    def take(self, text: str, seen: Seen | None) -> None:
+        """Decide as soon as what came is not blank, or another delimiter shows that nothing begins here."""
+        self._hold(text)
+        begins = self._call.reader.begins
+        if begins:
+            self._open()
+            if seen is not None:
+                self._core.mode.take("", seen)
+        elif begins is False or seen is not None or self._held.size > self._core.hold_limit:
+            self._quote(seen)
+
+    def end(self) -> bool:
+        """A call was begun and never came: it is reported as incomplete, not swallowed."""
+        self._open()
+        return self._core.mode.end()
+
+    def state(self) -> dict[str, Any]:
+        """The delimiter and the held text."""
+        return {"delimiter": self._delimiter.state(), "held": self._held.text()}
+
+    @classmethod
+    def from_state(cls, core: RecoveringTokenizer, state: dict[str, Any]) -> Opening:
+        """From what :meth:`state` gave."""
+        return cls(core, Seen.from_state(core, state["delimiter"]), state["held"])
+
+    def _hold(self, text: str) -> None:
+        self._held.append(text)
+        self._call.reader.feed(text)
+
+    def _open(self) -> None:
+        core, delimiter = self._core, self._delimiter
+        core.writer.open(delimiter.field, delimiter.text, delimiter.captures)
+        core.go(self._call)
+        self._call.take_read(self._held.text())
+
+    def _quote(self, seen: Seen | None) -> None:
+        core = self._core
+        core.outside()
+        core.read_again(self._held.text() + (seen.text if seen is not None else ""))
+        core.writer.text(self._delimiter.text, core.template.implicit)

@@ -1,0 +1,101 @@
+"""A region of text is open, such as reasoning: its close is watched, and calls and the end of the turn inside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from streamparse.stages.body import Body
+from streamparse.stages.recovery.aside import Aside
+from streamparse.stages.recovery.mode import Seen
+from streamparse.template.model import Field
+
+if TYPE_CHECKING:
+    from streamparse.stages.recovery.tokenizer import RecoveringTokenizer
+
+
+class Talking:
+    """In a region of text; ``begun`` once it has had more than white space."""
+
+    name = "talking"
+
+    def __init__(self, core: RecoveringTokenizer, field: Field, *, begun: bool = False) -> None:
+        self._core = core
+        self._field = field
+        self.plain = begun
+        self.watched = core.watches.talking(field)
+
+    def take(self, text: str, seen: Seen | None) -> None:
+        """Text is the region's; a repeated open at its beginning is dropped, calls and ends of turn are looked into."""
+        core, writer = self._core, self._core.writer
+        writer.text(text, None)
+        self.plain = self.plain or bool(text.strip())
+        if seen is None:
+            return
+        if seen.what == "close":
+            writer.close(seen.text, seen.captures)
+            core.outside()
+        elif seen.what == "again" and not self.plain:
+            writer.unclaimed(seen.text)
+        elif seen.what == "open" and core.may_hold and core.template.policy.calls_in_reasoning == "hold":
+            core.go(Aside(core, self._field, seen))
+        elif seen.what == "turn" and core.may_hold:
+            core.go(Parting(core, self._field, seen.text))
+        else:
+            writer.text(seen.text, None)
+            self.plain = True
+
+    def end(self) -> bool:
+        """The region ends without its close, if it has one."""
+        self._core.writer.end_unclosed(closed=self._field.close is None)
+        return True
+
+    def state(self) -> dict[str, Any]:
+        """The field, and whether more than white space has come."""
+        return {"field": self._field.name, "begun": self.plain}
+
+    @classmethod
+    def from_state(cls, core: RecoveringTokenizer, state: dict[str, Any]) -> Talking:
+        """From what :meth:`state` gave."""
+        return cls(core, core.template.fields[state["field"]], begun=state["begun"])
+
+
+class Parting:
+    """The end of the turn was seen inside a region of text: it ends the region unless more text follows."""
+
+    name = "parting"
+    plain = False
+
+    def __init__(self, core: RecoveringTokenizer, field: Field, held: str) -> None:
+        self._core = core
+        self._field = field
+        self._held = Body()
+        self._held.append(held)
+        self.watched = core.watches.talking(field)
+
+    def take(self, text: str, seen: Seen | None) -> None:
+        """More text shows that the region goes on, and so does its close; another delimiter that it has ended."""
+        if text.strip() or (seen is not None and seen.what == "close") or self._held.size > self._core.hold_limit:
+            talking = Talking(self._core, self._field, begun=True)
+            self._core.go(talking)
+            talking.take(self._held.text() + text, seen)
+            return
+        self._held.append(text)
+        if seen is not None:
+            self._held.append(seen.text)
+            self.end()
+
+    def end(self) -> bool:
+        """The region ends where the turn ended."""
+        self._core.writer.end_unclosed(closed=False)
+        self._core.outside()
+        self._core.read_again(self._held.text())
+        return False
+
+    def state(self) -> dict[str, Any]:
+        """The field and the held text."""
+        return {"field": self._field.name, "held": self._held.text()}
+
+    @classmethod
+    def from_state(cls, core: RecoveringTokenizer, state: dict[str, Any]) -> Parting:
+        """From what :meth:`state` gave."""
+        return cls(core, core.template.fields[state["field"]], state["held"])

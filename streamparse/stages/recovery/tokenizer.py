@@ -1,0 +1,179 @@
+"""The region tokenizer of the lenient modes.
+
+In and out as for the strict one (``regions.py``), but nothing is lost, and where delimiters alone mislead, structure
+and what follows decide: text is then held, and may be read again under another reading. How much is held is limited,
+and so is how much is read again, so that time stays linear.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamparse.limits import DEFAULT_LIMITS, Limits
+from streamparse.matching.scanner import Match, Scanner
+from streamparse.stages.recovery.aside import Aside
+from streamparse.stages.recovery.beginning import Beginning
+from streamparse.stages.recovery.calling import Calling
+from streamparse.stages.recovery.doubting import Doubting
+from streamparse.stages.recovery.mode import Mode, Seen
+from streamparse.stages.recovery.opening import Opening
+from streamparse.stages.recovery.outside import Outside
+from streamparse.stages.recovery.talking import Parting, Talking
+from streamparse.stages.recovery.watches import watches_of
+from streamparse.stages.region_writer import Item, RegionWriter
+from streamparse.stages.structure import Structure
+from streamparse.template.model import Field, ResponseTemplate
+
+MODES: dict[str, Any] = {
+    mode.name: mode for mode in (Outside, Beginning, Opening, Talking, Parting, Aside, Calling, Doubting)
+}
+_READ_AGAIN_FACTOR = 8
+
+
+class RecoveringTokenizer:
+    """Splits a stream of text into regions, seeing through unclosed, quoted and half-written delimiters."""
+
+    def __init__(self, template: ResponseTemplate, *, spans: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.template = template
+        self.watches = watches_of(template)
+        self.writer = RegionWriter(keep_all=True, spans=spans, limits=limits)
+        self.hold_limit = limits.doubtful_text
+        self._limits = limits
+        self._read_again_left = _READ_AGAIN_FACTOR * limits.doubtful_text
+        self._segments: list[tuple[str, int]] = []
+        self._zero_width: tuple[int, set[str]] = (-1, set())
+        self.mode: Mode = Outside(self)
+        self._scanner = Scanner(self.mode.watched.watch, limits.held_text, context=template.context)
+        self._plain = False
+
+    def begin_unknown(self) -> None:
+        """Say that there is no prefix, so that the generation may have begun inside a region."""
+        if self.template.policy.starts_in is not None:
+            self.go(Beginning(self, self.template.fields[self.template.policy.starts_in]))
+
+    def feed_prefix(self, text: str) -> list[Item]:
+        """The items of the prefix (what the prompt already has of the message); to be fed first."""
+        self.writer.begin_prefix(len(text))
+        items = self.feed(text)
+        self.writer.end_prefix()
+        self._plain = self.mode.plain and self.writer.plain
+        return items
+
+    def feed(self, text: str) -> list[Item]:
+        """The items that the next piece of text decides."""
+        released, match, text, resume = self._scanner.scan(text, 0)
+        writer = self.writer
+        if match is None and self._plain:
+            if not released:
+                return []
+            writer.position += len(released)
+            field = writer.open_field
+            return [{"type": "region_chunk", "field": field.name, "text": released, "dirty": not field.streams}]  # type: ignore[union-attr]
+        self._take(released, match, text, resume)
+        self._read_segments()
+        self._plain = self.mode.plain and writer.plain
+        return writer.take_items()
+
+    def finish(self) -> list[Item]:
+        """The items that the end of the generation decides; every region is ended."""
+        settled = False
+        while not settled:
+            released, match, text, resume = self._scanner.finish()
+            if match is not None and not match.text and resume == len(text):
+                match = None  # nothing opens or closes at the very end: everything ends there anyway
+            self._take(released, match, text, resume)
+            settled = match is None and not self._segments and self.mode.end()
+            self._read_segments()
+        return self.writer.take_items()
+
+    @property
+    def held(self) -> int:
+        """Characters held back because they may become part of a delimiter."""
+        return self._scanner.held
+
+    @property
+    def may_hold(self) -> bool:
+        """Whether text may still be held on suspicion; when too much was read again, delimiters count at face value."""
+        return self._read_again_left > 0
+
+    def go(self, mode: Mode) -> None:
+        """Change the mode; what the scanner holds is read again under the new mode's watch."""
+        if mode.watched is not self.mode.watched:
+            held = self._scanner.take_held()
+            if held:
+                self._segments.append((held, 0))
+            self._scanner.switch(mode.watched.watch)
+        self.mode = mode
+
+    def outside(self) -> None:
+        """Change to where no explicit region is open."""
+        self.go(Outside(self))
+
+    def talk(self, field: Field) -> None:
+        """Change to a region of text that has begun."""
+        self.go(Talking(self, field, begun=True))
+
+    def call(self, field: Field, reader: Structure) -> Calling:
+        """Change to a structured region whose text so far the reader has read."""
+        calling = Calling(self, field, reader)
+        self.go(calling)
+        return calling
+
+    def read_next(self, text: str) -> None:
+        """Read this text next: it was not looked at in the mode that is now."""
+        if text:
+            self._segments.append((text, 0))
+
+    def read_again(self, text: str) -> None:
+        """Read this text next, which was held under a reading that did not come true."""
+        self._read_again_left -= len(text)
+        self.read_next(text)
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state as JSON-able data."""
+        return {
+            "mode": self.mode.name,
+            "mode_state": self.mode.state(),
+            "scanner": self._scanner.snapshot(),
+            "writer": self.writer.snapshot(),
+            "read_again_left": self._read_again_left,
+            "zero_width": [self._zero_width[0], sorted(self._zero_width[1])],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up a state that :meth:`snapshot` gave."""
+        self.mode = MODES[state["mode"]].from_state(self, state["mode_state"])
+        self._scanner.switch(self.mode.watched.watch)
+        self._scanner.restore(state["scanner"])
+        self.writer.restore(state["writer"], self.template.fields)
+        self._read_again_left = state["read_again_left"]
+        self._zero_width = (state["zero_width"][0], set(state["zero_width"][1]))
+        self._plain = self.mode.plain and self.writer.plain
+
+    def _read_segments(self) -> None:
+        segments, scanner = self._segments, self._scanner
+        while segments:
+            text, start = segments.pop()
+            self._take(*scanner.scan(text, start))
+
+    def _take(self, released: str, match: Match | None, text: str, resume: int) -> None:
+        """Let the mode take what was scanned; what follows the match is read next."""
+        if match is None:
+            if released:
+                self.mode.take(released, None)
+            return
+        if resume < len(text):
+            self._segments.append((text, resume))
+        mode = self.mode
+        what, field = mode.watched.actions[match.index]
+        mode.take(released, Seen(what, field, match.text, match.captures))
+        if not match.text:
+            self._guard_progress(match.start, mode)
+
+    def _guard_progress(self, position: int, came_from: Mode) -> None:
+        """After a zero-width match: never come twice through the same mode at one position."""
+        if self._zero_width[0] != position:
+            self._zero_width = (position, {came_from.name})
+        if self.mode.name in self._zero_width[1]:
+            self._scanner.forbid_zero_width_here()
+        self._zero_width[1].add(self.mode.name)

@@ -1,0 +1,60 @@
+"""What the lenient tokenizer watches in each of its modes; built once a template, when first needed.
+
+The entries of a watch are (what it is, field, delimiter); what it is: ``open``, ``close``, ``again`` (the open
+delimiter of the region that is open already) or ``turn`` (the implicit field's close: the end of the turn).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamparse.template.model import Field, ResponseTemplate, Watched, watched
+
+Entry = tuple[str, Field, Any]
+
+
+class Watches:
+    """The watches of one template."""
+
+    def __init__(self, template: ResponseTemplate) -> None:
+        self.outside = template.idle
+        by_name = sorted(template.fields.values(), key=lambda field: field.name)
+        self._opens = [("open", field, field.open) for field in by_name if field.open is not None]
+        self._calls = [entry for entry in self._opens if not entry[1].streams]
+        self._call_ends = [("close", field, field.close) for _, field, _ in self._calls if field.close is not None]
+        implicit = template.implicit
+        self._turn: list[Entry] = (
+            [("turn", implicit, implicit.close)] if implicit is not None and implicit.close is not None else []
+        )
+        self._built: dict[tuple[str, str], Watched] = {}
+
+    def talking(self, field: Field) -> Watched:
+        """In a region of text: its close, its own open again, calls, the end of the turn."""
+        return self._get("talking", field, [("again", field, field.open), *self._calls, *self._turn])
+
+    def aside(self, field: Field) -> Watched:
+        """In a call inside a region of text: the region's close, and calls with their ends."""
+        return self._get("aside", field, [*self._calls, *self._call_ends])
+
+    def calling(self, field: Field) -> Watched:
+        """In a structured region: its close, every open, the end of the turn."""
+        return self._get("calling", field, [*self._opens, *self._turn])
+
+    def beginning(self, field: Field) -> Watched:
+        """Where a generation may have begun inside a region: its close, every open, the end of the turn."""
+        return self._get("beginning", field, [*self._opens, *self._turn])
+
+    def _get(self, mode: str, field: Field, others: list[Entry]) -> Watched:
+        if (mode, field.name) not in self._built:
+            close: list[Entry] = [("close", field, field.close)] if field.close is not None else []
+            entries = close + [entry for entry in others if entry[2] is not None]
+            self._built[mode, field.name] = watched(entries)
+        return self._built[mode, field.name]
+
+
+def watches_of(template: ResponseTemplate) -> Watches:
+    """The template's watches, kept with it."""
+    if template.recovery_watches is None:
+        object.__setattr__(template, "recovery_watches", Watches(template))
+    watches: Watches = template.recovery_watches
+    return watches

@@ -1,0 +1,39 @@
+"""What the region tokenizer hands on besides events: the end of a region, which later stages turn into its value."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from streamparse.errors import ParseError
+from streamparse.template.model import Field
+
+
+@dataclasses.dataclass(slots=True)
+class RegionEnd:
+    """The end of a region, on its way through the stages that make its value.
+
+    ``start`` and ``end`` are the span of the close delimiter, ``body_start`` is where the region's text begins, all
+    in characters of the generation. ``closed`` is false where its close delimiter is missing, ``complete`` then says
+    whether the text is complete by its own syntax.
+    """
+
+    field: Field
+    captures: dict[str, str]
+    body_start: int
+    start: int
+    end: int
+    closed: bool
+    complete: bool = True
+    text: str = ""
+    value: Any = None
+    error: ParseError | None = None
+    repaired: list[str] = dataclasses.field(default_factory=list)
+    incomplete: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Prefill:
+    """Text of a region that stood in the prefix and was undecided at its end: part of the value, not the model's."""
+
+    text: str

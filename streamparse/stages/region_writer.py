@@ -1,0 +1,168 @@
+"""Writes what a region tokenizer decides: events of open regions and their text, and the end of each region.
+
+In: calls of a tokenizer, which knows the delimiters. Out: ``items``, in order. The writer knows which region is open
+and where in the generation it stands; positions count the characters of the generation, the prefix has negative ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamparse.errors import LimitError
+from streamparse.limits import Limits
+from streamparse.stages.region import Prefill, RegionEnd
+from streamparse.template.model import Field
+
+Item = dict[str, Any] | RegionEnd | Prefill
+
+
+class RegionWriter:
+    """The regions of one generation, as they are written.
+
+    With ``keep_all`` (the lenient modes) white space alone opens no implicit region, text that no field claims is
+    reported, and text of the prefix that was undecided at its end is not given out as the model's. With ``spans``
+    events carry ``start`` and ``end``, and ``region_open`` its captures.
+    """
+
+    def __init__(self, *, keep_all: bool, spans: bool, limits: Limits) -> None:
+        self._keep_all = keep_all
+        self._spans = spans
+        self._most_regions = limits.regions
+        self._regions = 0
+        self._blank: list[str] = []
+        self._captures: dict[str, str] = {}
+        self._body_start = 0
+        self._in_prefix = False
+        self.position = 0
+        self.open_field: Field | None = None
+        self.items: list[Item] = []
+
+    def begin_prefix(self, length: int) -> None:
+        """The next ``length`` characters are the prefix's."""
+        self.position = -length
+        self._in_prefix = True
+
+    def end_prefix(self) -> None:
+        """What comes from here on is decided by what the model writes."""
+        self._in_prefix = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether text of the open region is just a chunk event, with nothing else to mind."""
+        return self.open_field is not None and not self._spans and not (self._keep_all and self.position < 0)
+
+    def take_items(self) -> list[Item]:
+        """What has been written since the last call."""
+        items, self.items = self.items, []
+        return items
+
+    def text(self, text: str, implicit: Field | None) -> None:
+        """Text between delimiters: a piece of the open region, or of the implicit one, which it opens, or of none."""
+        if not text:
+            return
+        start = self.position
+        self.position += len(text)
+        if self.open_field is None:
+            if implicit is None:
+                self._report_unclaimed(text, start)
+                return
+            if self._keep_all and text.isspace():
+                self._blank.append(text)
+                return
+            text = "".join(self._blank) + text
+            self._blank.clear()
+            start = self.position - len(text)
+            self._open(implicit, start, start, {})
+        self._chunk(text, start)
+
+    def open(self, field: Field, delimiter: str, captures: dict[str, str]) -> None:
+        """An explicit region opens; the implicit one ends, if it is open."""
+        self.end_unclosed()
+        start = self.position
+        self.position += len(delimiter)
+        self._open(field, start, self.position, captures)
+
+    def close(self, delimiter: str, captures: dict[str, str]) -> None:
+        """The open region ends at its close delimiter."""
+        start = self.position
+        self.position += len(delimiter)
+        self._end(start, self.position, self._captures | captures, closed=True)
+
+    def end_unclosed(self, *, closed: bool = True, complete: bool = False) -> None:
+        """The open region, if one is, ends here, without a close delimiter.
+
+        ``closed=False`` where it should have had one; ``complete`` then says whether its text is complete by itself.
+        """
+        if self._blank:
+            blank = "".join(self._blank)
+            self._blank.clear()
+            self._report_unclaimed(blank, self.position - len(blank))
+        if self.open_field is not None:
+            self._end(self.position, self.position, self._captures, closed=closed, complete=complete)
+
+    def unclaimed(self, text: str) -> None:
+        """Text that belongs to no region, such as a delimiter where nothing is open."""
+        start = self.position
+        self.position += len(text)
+        self._report_unclaimed(text, start)
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state as JSON-able data."""
+        return {
+            "regions": self._regions,
+            "blank": "".join(self._blank),
+            "captures": self._captures,
+            "body_start": self._body_start,
+            "position": self.position,
+            "open_field": None if self.open_field is None else self.open_field.name,
+        }
+
+    def restore(self, state: dict[str, Any], fields: dict[str, Field]) -> None:
+        """Take up a state that :meth:`snapshot` gave; ``fields`` are the template's."""
+        self._regions = state["regions"]
+        self._blank = [state["blank"]] if state["blank"] else []
+        self._captures = dict(state["captures"])
+        self._body_start = state["body_start"]
+        self.position = state["position"]
+        self.open_field = None if state["open_field"] is None else fields[state["open_field"]]
+
+    def _open(self, field: Field, start: int, end: int, captures: dict[str, str]) -> None:
+        self._regions += 1
+        if self._regions > self._most_regions:
+            raise LimitError(
+                f"more than {self._most_regions} regions; raise Limits.regions if that is meant",
+                limit="regions",
+                position=start,
+            )
+        self.open_field = field
+        self._captures = captures
+        self._body_start = end
+        event: dict[str, Any] = {"type": "region_open", "field": field.name}
+        if self._spans:
+            event |= {"start": start, "end": end, "captures": dict(captures)}
+        self.items.append(event)
+
+    def _chunk(self, text: str, start: int) -> None:
+        field = self.open_field
+        assert field is not None, "text without a region is unclaimed"
+        if start < 0 and self._keep_all and not self._in_prefix:
+            self.items.append(Prefill(text[:-start]))
+            text, start = text[-start:], 0
+        if not text:
+            return
+        event: dict[str, Any] = {"type": "region_chunk", "field": field.name, "text": text, "dirty": not field.streams}
+        if self._spans:
+            event |= {"start": start, "end": self.position}
+        self.items.append(event)
+
+    def _end(self, start: int, end: int, captures: dict[str, str], *, closed: bool, complete: bool = True) -> None:
+        field = self.open_field
+        assert field is not None, "only an open region ends"
+        self.items.append(RegionEnd(field, captures, self._body_start, start, end, closed, complete))
+        self.open_field = None
+
+    def _report_unclaimed(self, text: str, start: int) -> None:
+        if start < 0 and not self._in_prefix:
+            text, start = text[-start:], 0
+        if self._keep_all and text:
+            self.items.append({"type": "region_unclaimed", "text": text, "start": start, "end": start + len(text)})

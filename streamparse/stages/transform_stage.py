@@ -1,0 +1,83 @@
+"""The transform and schema typing stage: reshapes the value of an ended region and casts tool arguments.
+
+In: batches in which ended regions carry their parsed value or an error. Out: batches of events only: each ended region
+has become a ``region_close``, or, in the lenient modes, a ``region_malformed``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamparse.errors import ParseError
+from streamparse.stages.content_stage import located
+from streamparse.stages.region import RegionEnd
+from streamparse.stages.region_writer import Item
+from streamparse.stages.schema_typing import ToolSchemas
+from streamparse.stages.transform import transform_value
+
+Event = dict[str, Any]
+
+
+class TransformStage:
+    """Turns ended regions into events; ``lenient`` reports what can't be reshaped instead of raising."""
+
+    def __init__(self, schemas: ToolSchemas, *, lenient: bool = False, spans: bool = False) -> None:
+        self._schemas = schemas
+        self._lenient = lenient
+        self._spans = spans
+
+    def feed(self, batch: list[Item]) -> list[Event]:
+        """The events of a batch."""
+        return [item if isinstance(item, dict) else self._event(item) for item in batch]  # type: ignore[arg-type]
+
+    def finish(self) -> list[Event]:
+        """Nothing: no region is left open."""
+        return []
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state as JSON-able data: none."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up a state that :meth:`snapshot` gave."""
+
+    def _event(self, region: RegionEnd) -> Event:
+        if region.error is None:
+            try:
+                return self._close(region)
+            except ParseError as error:
+                region.error = located(error, region)
+                if not self._lenient:
+                    raise region.error from error
+        return self._malformed(region, region.error)
+
+    def _close(self, region: RegionEnd) -> Event:
+        field = region.field
+        value = region.value
+        if field.transform is not None:
+            value = transform_value(value, region.captures, field.transform, field.transform_each)
+        value = self._schemas.cast(value, lenient=self._lenient)
+        if field.join is not None and not isinstance(value, str):
+            raise ParseError(f"'join' needs each value to be a string, and this one is a {type(value).__name__}")
+        event: Event = {"type": "region_close", "field": field.name, "value": value}
+        if region.repaired:
+            event["repaired"] = region.repaired
+        return self._with_span(event, region)
+
+    def _malformed(self, region: RegionEnd, error: ParseError) -> Event:
+        event: Event = {
+            "type": "region_malformed",
+            "field": region.field.name,
+            "text": region.text,
+            "error": error.reason,
+            "position": error.position,
+            "captures": region.captures,
+            "partial": None,
+            "incomplete": region.incomplete,
+        }
+        return self._with_span(event, region)
+
+    def _with_span(self, event: Event, region: RegionEnd) -> Event:
+        if self._spans:
+            event |= {"start": region.start, "end": region.end}
+        return event

@@ -1,0 +1,160 @@
+"""Loading a response template: from plain data, a file, a model's folder, or the bundle.
+
+In: what a user has. Out: a :class:`ResponseTemplate`, checked and compiled, the same object for the same content.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import logging
+import os
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+from streamparse.errors import Fault, TemplateError
+from streamparse.stages.content import CONTENT_PARSERS
+from streamparse.stages.content.table import Preparation
+from streamparse.template.bundled import bundled_source, response_template_names
+from streamparse.template.check import ANCHOR_KEYS, DELIMITER_KEYS, check_template, read_delimiter
+from streamparse.template.model import Field, ResponseTemplate
+from streamparse.template.policy import FieldPolicy, read_field_policy, read_policy
+
+TemplateSource = dict[str, Any] | str | os.PathLike[str] | ResponseTemplate
+"""What a template can be given as: a dict, a path, the name of a bundled template, or a loaded template."""
+
+_log = logging.getLogger("streamparse")
+_loaded: OrderedDict[str, ResponseTemplate] = OrderedDict()
+_LOADED_AT_MOST = 256
+
+
+def load_response_template(source: TemplateSource) -> ResponseTemplate:
+    """Load, check and compile a response template.
+
+    ``source`` is a dict; the path of a template's JSON, of a ``tokenizer_config.json`` that has one under
+    ``response_template``, or of a folder with either; the name of a bundled template; or a loaded template, which is
+    returned as it is. Raises :class:`TemplateError`, which lists every fault with its path. What is legal but can
+    hardly be meant is in ``.warnings`` and logged once.
+
+    >>> template = load_response_template({"start_anchor": "<|assistant|>", "fields": {"content": {}}})
+    >>> list(template.fields)
+    ['content']
+    """
+    if isinstance(source, ResponseTemplate):
+        return source
+    if isinstance(source, str | os.PathLike):
+        source = _read(source)
+    key = _canonical(source)
+    if key is not None and key in _loaded:
+        _loaded.move_to_end(key)
+        return _loaded[key]
+    template = _build(source)
+    if key is not None:
+        _loaded[key] = template
+        if len(_loaded) > _LOADED_AT_MOST:
+            _loaded.popitem(last=False)
+    return template
+
+
+def get_response_template(name: str) -> ResponseTemplate:
+    """The bundled template of that name (see :func:`response_template_names`).
+
+    >>> get_response_template("qwen3").defaults
+    {'role': 'assistant'}
+    """
+    return load_response_template(bundled_source(name))
+
+
+def _canonical(source: Any) -> str | None:
+    """The template's content as a key; None where it is not JSON (the checks say what is wrong with it)."""
+    try:
+        return json.dumps(source, ensure_ascii=False, sort_keys=False)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _build(source: Any) -> ResponseTemplate:
+    faults, warnings = check_template(source)
+    if faults:
+        raise TemplateError(faults)
+    source = copy.deepcopy(source)
+    for warning in warnings:
+        _log.warning("response template: %s", warning)
+    anchor, _, _ = read_delimiter(source, ANCHOR_KEYS, "")
+    assert anchor is not None, "check_template reports a template without an anchor"
+    fields = {name: _build_field(name, raw, read_field_policy(source, name)) for name, raw in source["fields"].items()}
+    return ResponseTemplate(
+        source=source,
+        digest=hashlib.sha256((_canonical(source) or repr(source)).encode("utf-8", "surrogatepass")).hexdigest(),
+        defaults=source.get("defaults", {}),
+        fields=fields,
+        implicit=next((field for field in fields.values() if field.open is None), None),
+        start_anchor=anchor,
+        policy=read_policy(source),
+        warnings=tuple(warnings),
+    )
+
+
+def _build_field(name: str, raw: dict[str, Any], policy: FieldPolicy) -> Field:
+    (open_delimiter, _, _), (close_delimiter, _, _) = (read_delimiter(raw, keys, "") for keys in DELIMITER_KEYS)
+    parser = CONTENT_PARSERS[raw.get("content", "text")]
+    arguments = raw.get("content_args", {})
+    return Field(
+        name=name,
+        open=open_delimiter,
+        close=close_delimiter,
+        content=parser.name,
+        content_arguments=arguments,
+        parse=parser.prepare(arguments),
+        parse_with_source=parser.prepare(arguments, Preparation(keep_source=True)),
+        streams=parser.streams,
+        repeats=bool(raw.get("repeats", False)),
+        join=raw.get("join"),
+        optional=bool(raw.get("optional", True)),
+        transform=raw.get("transform"),
+        transform_each=raw.get("transform_each", False),
+        policy=policy,
+    )
+
+
+def _read(source: str | os.PathLike[str]) -> Any:
+    """The template's data from a file, a folder or the bundle."""
+    path = Path(source)
+    if isinstance(source, str) and source in response_template_names():
+        return bundled_source(source)
+    if path.is_dir():
+        for name in ("response_template.json", "tokenizer_config.json"):
+            if (path / name).is_file():
+                return _read_file(path / name)
+        raise TemplateError(
+            [Fault("", f"the folder {source} has no response_template.json and no tokenizer_config.json")]
+        )
+    if path.is_file():
+        return _read_file(path)
+    raise TemplateError(
+        [
+            Fault(
+                "",
+                f"{str(source)!r} is neither a file, nor a folder, nor a bundled template "
+                f"({', '.join(response_template_names())})",
+            )
+        ]
+    )
+
+
+def _read_file(path: Path) -> Any:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise TemplateError([Fault("", f"{path} can't be read as JSON: {error}")]) from error
+    if isinstance(data, dict) and "fields" not in data and path.name == "tokenizer_config.json":
+        if data.get("response_template") is None:
+            raise TemplateError(
+                [Fault("", f"{path} has no 'response_template'; give a template of your own or a bundled one")]
+            )
+        return data["response_template"]
+    if isinstance(data, dict) and "fields" not in data and "response_template" in data:
+        return data["response_template"]
+    return data
