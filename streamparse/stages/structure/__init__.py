@@ -3,7 +3,7 @@
 In comes the text of a region, in any pieces; ``STRUCTURES`` has a reader for each content parser of structured text.
 """
 
-from .protocol import MakeStructure, Structure
-from .table import STRUCTURES
+from streamparse.stages.structure.protocol import MakeStructure, Structure
+from streamparse.stages.structure.table import STRUCTURES
 
 __all__ = ["STRUCTURES", "MakeStructure", "Structure"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from .literal import overlap
+from streamparse.stages.structure.literal import overlap
 
 
 class LineStructure:

@@ -1,4 +1,4 @@
-"""Finds literals in a text that comes in pieces."""
+"""Finds the beginning of a literal at the end of a piece of text."""
 
 from __future__ import annotations
 
@@ -13,15 +13,3 @@ def overlap(text: str, literal: str, start: int = 0) -> int:
     while at >= 0 and not literal.startswith(text[at:]):
         at = text.find(literal[0], at + 1)
     return 0 if at < 0 else len(text) - at
-
-
-def find_first(text: str, literals: tuple[str, ...], start: int) -> tuple[int, str | None]:
-    """Where the first of the literals begins, and which it is; or where the end of the text may begin one, and None.
-
-    >>> find_first("ab</p", ("</p>", "b"), 0), find_first("ab</p", ("</p>",), 0)
-    ((1, 'b'), (2, None))
-    """
-    found = [(place, literal) for literal in literals if (place := text.find(literal, start)) >= 0]
-    if found:
-        return min(found, key=lambda match: match[0])
-    return len(text) - max(overlap(text, literal, start) for literal in literals), None

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
-from . import words
-from .literal import overlap
+from streamparse.stages.structure import words
+from streamparse.stages.structure.literal import overlap
 
 
 class Quote(NamedTuple):

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .lines import LineStructure
-from .nested import PLAIN_QUOTES, Grammar, NestedStructure, Quote
-from .protocol import MakeStructure, Structure
-from .tag_shape import tag_shape
-from .tags import TagStructure
+from streamparse.stages.content.json_dialect import string_delimiters
+from streamparse.stages.structure.lines import LineStructure
+from streamparse.stages.structure.nested import PLAIN_QUOTES, Grammar, NestedStructure, Quote
+from streamparse.stages.structure.protocol import MakeStructure, Structure
+from streamparse.stages.structure.tag_outline import tag_outline
+from streamparse.stages.structure.tags import TagStructure
 
 
 def json_structure(arguments: Mapping[str, Any], *, scalars: bool = False) -> NestedStructure:
     """The reader of ``json``; only with ``scalars`` can a string, a number or a name be the whole value."""
-    pairs = arguments.get("string_delims") or ()
-    return NestedStructure(Grammar(quotes=(*(Quote(a, b, False) for a, b in pairs), *PLAIN_QUOTES), scalars=scalars))
+    pairs = string_delimiters(arguments.get("string_delims", ()))
+    quotes = tuple(Quote(opening, closing, False) for opening, closing in pairs if opening and closing)
+    return NestedStructure(Grammar(quotes=quotes + PLAIN_QUOTES, scalars=scalars))
 
 
 def tags_structure(arguments: Mapping[str, Any], *, ends: tuple[str, ...] = ()) -> Structure:
     """The reader of ``xml-inline``; ``ends`` are literals that come where the body ends."""
-    shape = tag_shape(arguments.get("tag_pattern", ""))
-    return LineStructure(None) if shape is None else TagStructure(shape, ends)
+    outline = tag_outline(arguments.get("tag_pattern", ""))
+    return LineStructure(None) if outline is None else TagStructure(outline, ends)
 
 
 def lines_structure(arguments: Mapping[str, Any]) -> LineStructure:

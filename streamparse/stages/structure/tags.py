@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Self
 
-from .literal import find_first, overlap
-from .tag_shape import TagShape
+from streamparse.stages.structure.literal import overlap
+from streamparse.stages.structure.tag_outline import TagOutline
 
 BLANKS = re.compile(r"\s*+")
 
@@ -18,7 +18,8 @@ class TagStructure:
     (``ends``) comes next; anywhere else it is text of the value. An empty body is a value without tags, which can't be
     told from the beginning of one, so ``begins`` stays None.
 
-    >>> reader = TagStructure(TagShape("<p=", (">",), "</p>", True, True))
+    >>> from streamparse.stages.structure.tag_outline import tag_outline
+    >>> reader = TagStructure(tag_outline(r"<p=(?P<key>\\w+)>(?P<value>.*?)</p>"))
     >>> reader.feed("<p=a> </p> in ")
     >>> reader.begins, reader.inside, reader.complete
     (True, True, False)
@@ -27,16 +28,14 @@ class TagStructure:
     (False, True)
     """
 
-    def __init__(self, shape: TagShape, ends: tuple[str, ...] = ()) -> None:
-        self._shape = shape
-        self._middle = (shape.middle[0], *(text for part in shape.middle[1:] if (text := part.strip())))
-        self._in_keys = (self._middle[0], shape.opening, shape.closing, "\n")
-        self._after_value = (shape.opening, *ends)
-        # "outside" any tag; in the "key"; in the "middle" between key and value; in the "value"; or "closing": the
-        # closing tag has come, and what follows decides whether it counts.
+    def __init__(self, outline: TagOutline, ends: tuple[str, ...] = ()) -> None:
+        self._outline = outline
+        self._after_value = (outline.start, *ends)
+        # "outside" any tag; in the "head", up to the value; in the "value"; or "closing": the closing tag has come, and
+        # what follows decides whether it counts.
         self._state = "outside"
-        self._place = 0  # which of the literals in the middle is due
-        self._held = ""  # the beginning of a literal, until it is known whether it is one
+        self._closing = ""
+        self._held = ""  # the beginning of a head or a literal, until it is known whether it is one
         self.begins: bool | None = None
         self.broken = False
 
@@ -72,14 +71,14 @@ class TagStructure:
 
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data."""
-        return {name: self.__dict__[name] for name in ("_state", "_place", "_held", "begins", "broken")}
+        return {name: self.__dict__[name] for name in ("_state", "_closing", "_held", "begins", "broken")}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state that :meth:`snapshot` gave."""
         self.__dict__.update(state)
 
     def _in_value(self, text: str, at: int) -> int:
-        closing = self._shape.closing
+        closing = self._closing
         found = text.find(closing, at)
         if found < 0:
             return self._hold(text, len(text) - overlap(text, closing, at))
@@ -91,8 +90,10 @@ class TagStructure:
         at = _after_blanks(text, at)
         for literal in self._after_value:
             if text.startswith(literal, at):
-                self._state = "key" if literal == self._shape.opening else "closing"
-                return at + len(literal)
+                if literal != self._outline.start:
+                    return at + len(literal)
+                self._state = "head"
+                return at
         if any(literal.startswith(text[at:]) for literal in self._after_value):
             return self._hold(text, at)
         self._state = "value"
@@ -100,42 +101,27 @@ class TagStructure:
 
     def _outside(self, text: str, at: int) -> int:
         at = _after_blanks(text, at)
-        opening = self._shape.opening
-        found, literal = find_first(text, (opening,), at)
-        if found > at:
+        start = self._outline.start
+        found = text.find(start, at)
+        if found != at and not start.startswith(text[at:]):
             self._breaks()
-        if literal is None:
-            return self._hold(text, found)
-        self._state = "key"
+        if found < 0:
+            return self._hold(text, len(text) - overlap(text, start, at))
+        self._state = "head"
         if self.begins is None:
             self.begins = True
-        return found + len(opening)
+        return found
 
-    def _in_key(self, text: str, at: int) -> int:
-        found, literal = find_first(text, self._in_keys, at)
-        if literal is None:
-            return self._hold(text, found)
-        if literal == self._middle[0]:
-            self._state, self._place = "middle", 1
-        else:
-            self._breaks()
-            if literal == self._shape.closing:
-                self._state = "outside"
-        return found + len(literal)
-
-    def _in_middle(self, text: str, at: int) -> int:
-        if self._place == len(self._middle):
-            self._state = "value"
-            return at
-        at = _after_blanks(text, at)
-        literal = self._middle[self._place]
-        if text.startswith(literal, at):
-            self._place += 1
-            return at + len(literal)
-        if literal.startswith(text[at:]):
+    def _in_head(self, text: str, at: int) -> int:
+        head = self._outline.head(text, at)
+        if head.end is None:
             return self._hold(text, at)
-        self._state = "key"  # what looked like the key's end was a stray tag
-        return at
+        if head.end < 0:
+            self._breaks()
+            self._state = "outside"
+            return at + 1
+        self._state, self._closing = "value", self._outline.closing(head.key)
+        return head.end
 
     def _hold(self, text: str, at: int) -> int:
         self._held = text[at:]
@@ -153,8 +139,7 @@ def _after_blanks(text: str, at: int) -> int:
 
 STEPS = {
     "outside": TagStructure._outside,
-    "key": TagStructure._in_key,
-    "middle": TagStructure._in_middle,
+    "head": TagStructure._in_head,
     "value": TagStructure._in_value,
     "closing": TagStructure._in_closing,
 }
