@@ -17,6 +17,7 @@ from streamparse.stages.anchor import AnchorTrim
 from streamparse.stages.content_stage import ContentStage
 from streamparse.stages.detokenize import Detokenizer
 from streamparse.stages.message import MessageFold
+from streamparse.stages.plain import PlainText
 from streamparse.stages.recovery import RecoveringTokenizer
 from streamparse.stages.regions import RegionTokenizer
 from streamparse.stages.schema_typing import ToolSchemas
@@ -106,6 +107,8 @@ class ResponseParser:
         self._transform = TransformStage(ToolSchemas.from_tools(tools), lenient=lenient, spans=spans)
         self._message = MessageFold(template, lenient=lenient)
         self._ended: str | None = None
+        self._plain: PlainText | None = None
+        self._tail = ""
 
     def _feed_prefix(self, prefix: str) -> list[Event]:
         events: list[Event] = []
@@ -126,18 +129,11 @@ class ResponseParser:
         pieces of one generation are of the same kind. Raises :class:`ParseError` in strict mode for what can't be
         parsed, :class:`LimitError` at a limit, and :class:`FinalizedError` after the end.
         """
-        if self._ended is not None:
-            raise FinalizedError(self._ended)
-        try:
-            if type(text) is str and self._detokenizer is None:
-                items = self._regions.feed(text) if text else []
-                events = self._content.feed(items)
-                # the content stage gives its batch back where it has only events, and then nothing is left to do
-                return events if events is items else self._message.feed(self._transform.feed(events))  # type: ignore[return-value]
-            return self._feed_encoded(text)
-        except ParseError as error:
-            self._ended = f"the parser stopped at an error ({error}); start a new one, or use errors='report'"
-            raise
+        if self._plain is not None:
+            events = self._plain.take(text)
+            if events is not None:
+                return events
+        return self._feed(text)
 
     def finalize(self, finish_reason: str | None = None) -> tuple[dict[str, Any], list[Event]]:
         """End the generation: the message, and the last events.
@@ -150,9 +146,8 @@ class ResponseParser:
             raise FinalizedError(self._ended)
         self._content.finish_reason = finish_reason
         events: list[Event] = []
-        if self._detokenizer is not None:
-            for text in self._detokenizer.finish():
-                events += self._after_regions(self._regions.feed(text))
+        for text in (self._settle(), *(self._detokenizer.finish() if self._detokenizer is not None else ())):
+            events += self._after_regions(self._regions.feed(text))
         events += self._after_regions(self._regions.finish())
         self._message.finish()
         self._ended = "the parser has been finalized; start a new one for the next generation"
@@ -171,7 +166,7 @@ class ResponseParser:
     @property
     def held(self) -> int:
         """Characters held back because they may still become part of a delimiter."""
-        return self._regions.held
+        return self._regions.held + (len(self._plain.tail) if self._plain is not None else 0)
 
     def snapshot(self, *, message: bool = True) -> bytes:
         """The parser's state, to be taken up elsewhere with :meth:`restore`; between any two pieces.
@@ -179,17 +174,20 @@ class ResponseParser:
         JSON: the open region, the held text, and the message so far, which ``message=False`` leaves out for those who
         keep only events.
         """
+        tail = self._settle()
         state = {
             "version": SNAPSHOT_VERSION,
             "template": self._template.digest,
             "options": self._options,
             "ended": self._ended,
+            "tail": tail,
             "detokenizer": self._detokenizer.snapshot() if self._detokenizer is not None else None,
             "anchor": self._anchor.snapshot(),
             "regions": self._regions.snapshot(),
             "content": self._content.snapshot(),
             "message": self._message.snapshot(message=message),
         }
+        self._tail = tail
         return json.dumps(state, separators=(",", ":")).encode("ascii")
 
     @classmethod
@@ -238,6 +236,7 @@ class ResponseParser:
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._ended = state["ended"]
+        self._tail = state["tail"]
         if state["detokenizer"] is not None:
             self._detokenizer = self._detokenizer or Detokenizer()
             self._detokenizer.restore(state["detokenizer"])
@@ -246,19 +245,47 @@ class ResponseParser:
         self._content.restore(state["content"])
         self._message.restore(state["message"])
 
-    def _feed_encoded(self, piece: Any) -> list[Event]:
-        """Feed bytes or token ids (or text, where that is what the detokenizer has seen so far)."""
+    def _feed(self, piece: Any) -> list[Event]:
+        """Feed a piece through all stages."""
+        if self._ended is not None:
+            raise FinalizedError(self._ended)
+        text = self._settle()
+        try:
+            if type(piece) is str and self._detokenizer is None:
+                events = self._after_regions(self._regions.feed(text + piece))
+            else:
+                events = self._after_regions(self._regions.feed(text))
+                for text in self._decode(piece):
+                    events += self._after_regions(self._regions.feed(text))
+        except ParseError as error:
+            self._ended = f"the parser stopped at an error ({error}); start a new one, or use errors='report'"
+            raise
+        self._plain = self._regions.plain_text()
+        return events
+
+    def _settle(self) -> str:
+        """Note what the plain text has taken, and give back its tail, which is to be fed next."""
+        text, self._tail = self._tail, ""
+        if self._plain is not None:
+            taken = self._plain.settle()
+            if taken:
+                self._regions.skip(taken)
+                self._content.skip(taken)
+            text, self._plain = self._plain.tail, None
+        return text
+
+    def _decode(self, piece: Any) -> list[str]:
+        """The text of bytes or token ids (or of text, where that is what the detokenizer has seen so far)."""
         if self._detokenizer is None:
             if not piece and not isinstance(piece, int):
                 return []
             self._detokenizer = Detokenizer()
-        events: list[Event] = []
-        for text in self._detokenizer.feed(piece):
-            events += self._after_regions(self._regions.feed(text))
-        return events
+        return self._detokenizer.feed(piece)
 
     def _after_regions(self, items: list[Any]) -> list[Event]:
-        return self._message.feed(self._transform.feed(self._content.feed(items)))
+        events = self._content.feed(items)
+        # the content stage gives its batch back where it has only events, and then nothing is left to do
+        return events if events is items else self._message.feed(self._transform.feed(events))  # type: ignore[return-value]
 
 
 def parse_response(

@@ -88,6 +88,11 @@ class Scanner:
         self.watch = watch
         self._start_seekers()
 
+    def skip(self, count: int) -> None:
+        """Passes over characters in which, as the caller knows, no delimiter begins; only when nothing is held."""
+        self._position = self.position + count
+        self._start_seekers()
+
     def take_held(self) -> str:
         """What is held back, which is then not consumed: for a caller that will look for something else in it."""
         self._position = self.position

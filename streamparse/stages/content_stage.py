@@ -56,6 +56,10 @@ class ContentStage:
                 parsed.append(item)
         return batch if parsed is None else parsed
 
+    def skip(self, text: str) -> None:
+        """Text of the open region whose chunk has been given out already."""
+        self._body.append(text)
+
     def finish(self) -> list[Item]:
         """Nothing: the region tokenizer ends every region."""
         return []

@@ -47,9 +47,13 @@ class RegionWriter:
         self._in_prefix = False
 
     @property
-    def plain(self) -> bool:
-        """Whether text of the open region is just a chunk event, with nothing else to mind."""
-        return self.open_field is not None and not self._spans and not (self._keep_all and self.position < 0)
+    def plain_field(self) -> Field | None:
+        """The field of which more text is just a chunk event, with nothing else to mind; None where there is more."""
+        return None if self._spans or (self._keep_all and self.position < 0) else self.open_field
+
+    def skip(self, text: str) -> None:
+        """Text of the open region whose chunk has been given out already."""
+        self.position += len(text)
 
     def take_items(self) -> list[Item]:
         """What has been written since the last call."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.matching.scanner import Match, Scanner
+from streamparse.stages.plain import PlainText
 from streamparse.stages.region_writer import Item, RegionWriter
 from streamparse.template.model import ResponseTemplate
 
@@ -30,14 +31,12 @@ class RegionTokenizer:
         self._discarding = False
         self._zero_width_at: int | None = None
         self._zero_width_states: set[str | None] = set()
-        self._plain = False
 
     def feed_prefix(self, text: str) -> list[Item]:
         """The items of the prefix (what the prompt already has of the message); to be fed first."""
         self._writer.begin_prefix(len(text))
         items = self.feed(text)
         self._writer.end_prefix()
-        self._plain = self._writer.plain
         return items
 
     def feed(self, text: str) -> list[Item]:
@@ -46,12 +45,6 @@ class RegionTokenizer:
             return []
         scanner, writer = self._scanner, self._writer
         released, match, text, resume = scanner.scan(text, 0)
-        if match is None and self._plain:
-            if not released:
-                return []
-            writer.position += len(released)
-            field = writer.open_field
-            return [{"type": "region_chunk", "field": field.name, "text": released, "dirty": not field.streams}]  # type: ignore[union-attr]
         while True:
             writer.text(released, self._template.implicit)
             if match is None:
@@ -60,8 +53,19 @@ class RegionTokenizer:
             if self._discarding:
                 break
             released, match, text, resume = scanner.scan(text, resume)
-        self._plain = writer.plain
         return writer.take_items()
+
+    def plain_text(self) -> PlainText | None:
+        """What may take the next pieces of text in this tokenizer's place, if anything may."""
+        field, heads = self._writer.plain_field, self._watched.heads
+        if field is None or heads is None or self._scanner.held or not self._scanner.position:
+            return None
+        return PlainText(field, heads)
+
+    def skip(self, text: str) -> None:
+        """Text that a plain text has taken."""
+        self._scanner.skip(len(text))
+        self._writer.skip(text)
 
     def finish(self) -> list[Item]:
         """The items that the end of the generation decides; every region is ended."""
@@ -103,7 +107,6 @@ class RegionTokenizer:
         self._discarding = state["discarding"]
         self._zero_width_at = state["zero_width_at"]
         self._zero_width_states = set(state["zero_width_states"])
-        self._plain = self._writer.plain
 
     def _enter(self, state: str | None) -> None:
         """Go into the explicit region of a field, or, with None, to where the implicit field takes what comes."""

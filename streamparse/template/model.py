@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from streamparse.errors import Fault
 from streamparse.matching.delimiter import Delimiter
+from streamparse.matching.heads import Heads, heads_of
 from streamparse.matching.watch import Watch
 from streamparse.template.policy import DEFAULT_FIELD_POLICY, DEFAULT_POLICY, FieldPolicy, Policy
 
@@ -38,6 +40,11 @@ class Watched:
 
     watch: Watch
     actions: tuple[tuple[str, Field], ...]
+
+    @cached_property
+    def heads(self) -> Heads | None:
+        """What these delimiters can begin with, where that is literal text and needs no look at what stands before."""
+        return None if self.watch.context else heads_of(self.watch.entries)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,13 +20,13 @@ class Calling:
     """In a structured region; ``reader`` has read all of its text."""
 
     name = "calling"
-    plain = False
 
     def __init__(self, core: RecoveringTokenizer, field: Field, reader: Structure | None = None) -> None:
         self._core = core
         self._field = field
         self.reader = structure_of(field) if reader is None else reader
         self._written = 0
+        self.plain = not field.policy.ends_with_value
         self.watched = core.watches.calling(field)
 
     def take(self, text: str, seen: Seen | None) -> None:
@@ -54,6 +54,11 @@ class Calling:
         core.outside()
         core.read_next(text[cut:])
         return True
+
+    def skip(self, text: str) -> None:
+        """The reader follows, all the same."""
+        self.reader.feed(text)
+        self._written += len(text)
 
     def end(self) -> bool:
         """The generation ends inside the region, unless nothing but the end closes it."""

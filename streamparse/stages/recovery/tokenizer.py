@@ -11,6 +11,7 @@ from typing import Any
 
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.matching.scanner import Match, Scanner
+from streamparse.stages.plain import PlainText
 from streamparse.stages.recovery.aside import Aside
 from streamparse.stages.recovery.beginning import Beginning
 from streamparse.stages.recovery.calling import Calling
@@ -44,7 +45,6 @@ class RecoveringTokenizer:
         self._zero_width: tuple[int, set[str]] = (-1, set())
         self.mode: Mode = Outside(self)
         self._scanner = Scanner(self.mode.watched.watch, limits.held_text, context=template.context)
-        self._plain = False
 
     def begin_unknown(self) -> None:
         """Say that there is no prefix, so that the generation may have begun inside a region."""
@@ -56,23 +56,27 @@ class RecoveringTokenizer:
         self.writer.begin_prefix(len(text))
         items = self.feed(text)
         self.writer.end_prefix()
-        self._plain = self.mode.plain and self.writer.plain
         return items
 
     def feed(self, text: str) -> list[Item]:
         """The items that the next piece of text decides."""
-        released, match, text, resume = self._scanner.scan(text, 0)
-        writer = self.writer
-        if match is None and self._plain:
-            if not released:
-                return []
-            writer.position += len(released)
-            field = writer.open_field
-            return [{"type": "region_chunk", "field": field.name, "text": released, "dirty": not field.streams}]  # type: ignore[union-attr]
-        self._take(released, match, text, resume)
+        self._take(*self._scanner.scan(text, 0))
         self._read_segments()
-        self._plain = self.mode.plain and writer.plain
-        return writer.take_items()
+        return self.writer.take_items()
+
+    def plain_text(self) -> PlainText | None:
+        """What may take the next pieces of text in this tokenizer's place, if anything may."""
+        mode = self.mode
+        field, heads = self.writer.plain_field, mode.watched.heads
+        if field is None or heads is None or not mode.plain or self._scanner.held or not self._scanner.position:
+            return None
+        return PlainText(field, heads)
+
+    def skip(self, text: str) -> None:
+        """Text that a plain text has taken."""
+        self._scanner.skip(len(text))
+        self.writer.skip(text)
+        self.mode.skip(text)
 
     def finish(self) -> list[Item]:
         """The items that the end of the generation decides; every region is ended."""
@@ -148,7 +152,6 @@ class RecoveringTokenizer:
         self.writer.restore(state["writer"], self.template.fields)
         self._read_again_left = state["read_again_left"]
         self._zero_width = (state["zero_width"][0], set(state["zero_width"][1]))
-        self._plain = self.mode.plain and self.writer.plain
 
     def _read_segments(self) -> None:
         segments, scanner = self._segments, self._scanner
