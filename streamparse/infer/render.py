@@ -30,6 +30,7 @@ class Renderer:
         self._template = CompiledTemplate(source)
         self.variables = self._template.variables
         self.constants = self._template.constants
+        self.switches = _switches(self._template)
         self._base = {"bos_token": bos_token or "", "eos_token": eos_token or "", "documents": None, **(switches or {})}
         self._known: dict[str, str | Refusal] = {}
         self._deadline = time.perf_counter() + seconds
@@ -71,3 +72,15 @@ class Renderer:
             return self._template.render(variables, left)
         except Refusal as refusal:
             return refusal
+
+
+_GIVEN = frozenset(
+    "messages tools documents add_generation_prompt bos_token eos_token pad_token unk_token raise_exception strftime_now"
+    " namespace dict range cycler joiner loop caller varargs kwargs self super true false none".split()
+)
+
+
+def _switches(template: CompiledTemplate) -> dict[str, tuple[Any, ...]]:
+    """The variables that a caller may set, each with values worth trying: both truth values, and what it is compared with."""
+    names = sorted(template.variables - _GIVEN, key=lambda name: ("think" not in name and "reason" not in name, name))
+    return {name: (True, False, *dict.fromkeys(template.compared.get(name, ()))) for name in names}

@@ -67,7 +67,11 @@ class Refusal(Exception):
 
 
 class CompiledTemplate:
-    """A chat template, compiled once. ``variables`` are the names it reads and does not set."""
+    """A chat template, compiled once.
+
+    ``variables`` are the names it reads and does not set, ``constants`` the texts it holds, ``compared`` the values
+    that it compares a name with.
+    """
 
     def __init__(self, source: str, limits: RenderLimits | None = None) -> None:
         if len(source) > MAX_SOURCE:
@@ -78,6 +82,7 @@ class CompiledTemplate:
             tree = self._environment.parse(source)
             self.variables = frozenset(jinja2.meta.find_undeclared_variables(tree))
             self.constants = tuple(dict.fromkeys(_text_constants(tree)))
+            self.compared = _compared_values(tree)
             self._template = self._environment.from_string(tree)
         except jinja2.TemplateSyntaxError as error:
             raise InferenceError(f"the chat template is not valid Jinja: {error.message}", line=error.lineno) from error
@@ -104,6 +109,24 @@ def _text_constants(tree: jinja2.nodes.Template) -> list[str]:
     """Every text that the template holds: what it prints as it stands, and its string constants."""
     printed = [node.data for node in tree.find_all(jinja2.nodes.TemplateData)]
     return printed + [node.value for node in tree.find_all(jinja2.nodes.Const) if isinstance(node.value, str)]
+
+
+def _compared_values(tree: jinja2.nodes.Template) -> dict[str, list[Any]]:
+    """For each name, the text constants that the template compares it with."""
+    values: dict[str, list[Any]] = {}
+    for compare in tree.find_all(jinja2.nodes.Compare):
+        for operand in compare.ops:
+            sides = [compare.expr, operand.expr]
+            names = [side.name for side in sides if isinstance(side, jinja2.nodes.Name)]
+            texts = [side for side in sides if isinstance(side, (jinja2.nodes.Const, jinja2.nodes.List, jinja2.nodes.Tuple))]
+            for name in names:
+                found = [const.value for side in texts for const in _constants_in(side)]
+                values.setdefault(name, []).extend(value for value in found if isinstance(value, str))
+    return values
+
+
+def _constants_in(node: jinja2.nodes.Node) -> list[jinja2.nodes.Const]:
+    return [node] if isinstance(node, jinja2.nodes.Const) else list(node.find_all(jinja2.nodes.Const))
 
 
 class _GenerationTag(jinja2.ext.Extension):

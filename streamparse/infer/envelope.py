@@ -1,0 +1,188 @@
+"""Where the assistant's turn begins and ends: the anchor in the prompt, the generation prompt, the end of turn.
+
+Comparisons, each of texts that follow the same question:
+
+- prompts (with every switch that changes them) against turns: what they share is the *header*, the start anchor's
+  text; what a prompt has beyond it, the template writes for the model (*prefill*);
+- the same prompt with and without generation prompt: what comes before the header belongs to the user's turn;
+- a turn at the end against one that is followed by another question: what they share behind the content ends a turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from streamparse.infer.compare import common_beginning, common_prefix, common_suffix, is_mark, loosely, outermost, pieces
+from streamparse.infer.conversation import CONTENT, FIRST, REASONING, RESULT, Prober, Said, Switches, after_last
+from streamparse.infer.sandbox import Refusal
+
+FOLLOWING = "Wnextquestionw"
+MAX_SWITCHES = 24
+"""Most switch settings that are tried on the generation prompt."""
+MANY_WORDS = 12
+"""From so many words on, what a prompt has beyond all turns is no prefill but an instruction of the template."""
+
+
+@dataclass(frozen=True)
+class GenerationPrompt:
+    """What follows the question in a prompt, under these switches."""
+
+    switches: Switches
+    tail: str
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """The frame of the assistant's turn.
+
+    ``anchor`` is the text in the prompt after which the turn begins (empty where there is none); ``prompts`` the
+    generation prompts, the default first; ``ends`` what ends a turn.
+    """
+
+    anchor: str
+    prompts: tuple[GenerationPrompt, ...]
+    ends: tuple[str, ...] = ()
+
+    def spoken(self, tail: str) -> str:
+        """What the assistant says: the turn without what opens it."""
+        found = loosely(self.anchor).search(tail)
+        return tail[found.end() :] if found else tail
+
+    def prefills(self) -> list[tuple[Switches, str]]:
+        """What the template writes for the model after the anchor, under each setting of the switches."""
+        return [(prompt.switches, self.spoken(prompt.tail)) for prompt in self.prompts if self._begins(prompt)]
+
+    def _begins(self, prompt: GenerationPrompt) -> bool:
+        return loosely(self.anchor).search(prompt.tail) is not None
+
+    def fitting(self, tail: str) -> Envelope:
+        """The same frame with an anchor that this turn or prompt has too, if it opens in the same way."""
+        found = loosely(self.anchor).search(tail)
+        start = next((at for at in range(len(tail)) if self.anchor and tail.startswith(pieces(self.anchor)[0], at)), -1)
+        if found or start < 0:
+            return self
+        shared = common_beginning(self.anchor, [tail[start:]])
+        lost = self.anchor[len(shared) :].strip()
+        return replace(self, anchor=shared) if is_mark(shared) and lost not in tail else self
+
+    def begun_before(self, opening: str) -> Envelope:
+        """The same frame with an anchor that ends before this opening, where the anchor had taken it in."""
+        tail = self.prompts[0].tail
+        end = tail.find(self.anchor) + len(self.anchor)
+        at = tail.find(opening, tail.find(self.anchor))
+        if not opening or at < 0 or at >= end or not tail[:at].strip():
+            return self
+        anchor = tail[:at] if not self.anchor[: at - end].strip() else self.anchor[: at - end]
+        return replace(self, anchor=anchor)
+
+
+def find_envelope(prober: Prober) -> Envelope:
+    """Read the anchor, the generation prompts and what ends a turn."""
+    prompts = tuple(_generation_prompts(prober))
+    frame = Envelope(_trimmed(_find_anchor(prober, prompts[0].tail)), prompts)
+    for prompt in prompts[1:]:
+        frame = frame.fitting(prompt.tail)
+    return replace(frame, ends=_find_ends(prober, frame))
+
+
+def _find_anchor(prober: Prober, prompt: str) -> str:
+    """What the prompt and all turns begin with, less the end of the user's turn if anything is left then."""
+    shared = common_beginning(prompt, list(_turns(prober)))
+    if len(prompt[len(shared) :].split()) >= MANY_WORDS:
+        before_content = prober.turn(Said(CONTENT)).partition(CONTENT)[0]
+        ending = common_suffix([prompt, before_content])
+        return ending if is_mark(ending) else _last_marks(prompt)
+    bare = prober.bare()
+    header = shared[len(bare) :] if prompt.startswith(bare) and shared.startswith(bare) else ""
+    return header if header.strip() else shared
+
+
+def _last_marks(text: str) -> str:
+    """The end of a text from the first mark of its last line that has one."""
+    for line in reversed(text.strip().splitlines()):
+        parts = pieces(line)
+        marks = [at for at, part in enumerate(parts) if len(part) >= 3 and is_mark(part)]
+        if marks:
+            return "".join(parts[marks[0] :])
+    return text
+
+
+def _trimmed(text: str) -> str:
+    """Without the white space before a mark, which other prompts may not have."""
+    bare = text.lstrip()
+    return bare if is_mark(bare) else text
+
+
+def _generation_prompts(prober: Prober) -> Iterable[GenerationPrompt]:
+    """The default prompt, and one for every switch setting that changes it."""
+    default = prober.prompt()
+    yield GenerationPrompt({}, default)
+    seen = {default}
+    begun = len(common_prefix([default, prober.bare()]))
+    settings = [(name, value) for name, values in prober.renderer.switches.items() for value in values]
+    for name, value in settings[:MAX_SWITCHES]:
+        try:
+            tail = prober.prompt(switches={name: value})
+        except Refusal:
+            continue
+        if tail not in seen and len(common_prefix([default, tail])) > begun:
+            seen.add(tail)
+            yield GenerationPrompt({name: value}, tail)
+
+
+def _turns(prober: Prober) -> Iterable[str]:
+    """Turns that show what they were asked to."""
+    for said, word in (
+        (Said(CONTENT), CONTENT),
+        (Said(calls=(FIRST,)), FIRST.name),
+        (Said(CONTENT, REASONING), REASONING),
+        (Said(None, REASONING, (FIRST,)), REASONING),
+    ):
+        tail = prober.attempt(said)
+        if tail is not None and word in tail:
+            yield tail
+
+
+def _find_ends(prober: Prober, frame: Envelope) -> tuple[str, ...]:
+    """What ends a turn, read behind a content."""
+    at_end = after_last(prober.turn(Said(CONTENT)), CONTENT)
+    try:
+        followed = prober.turn(Said(CONTENT), after=[{"role": "user", "content": prober.worded(FOLLOWING)}])
+        in_between = after_last(followed.partition(FOLLOWING)[0], CONTENT)
+    except Refusal:
+        in_between = at_end
+    end = common_prefix([at_end, in_between])
+    if not end.strip() and is_mark(at_end):
+        firsts = [next((piece for piece in pieces(text) if is_mark(piece)), "") for text in (at_end, in_between)]
+        return tuple(outermost(firsts))
+    end = _without_beginning_of(frame.anchor, end)
+    return (end.strip(),) if is_mark(end) else ()
+
+
+def _without_beginning_of(anchor: str, end: str) -> str:
+    """What ends a turn, without the beginning of the next turn's header."""
+    parts = pieces(anchor)
+    for first in range(min(2, len(parts))):
+        for last in range(len(parts), first, -1):
+            begun = "".join(parts[first:last])
+            if begun.strip() and end.rstrip().endswith(begun.strip()) and end.strip() != begun.strip():
+                return end.rstrip()[: -len(begun.strip())]
+    return end
+
+
+def anchors_after_results(prober: Prober, anchor: str) -> list[str]:
+    """Where the turn begins in prompts that end with a tool's result, if not at the anchor."""
+    message = prober.message(Said(calls=(FIRST,)))
+    try:
+        text = prober.render(None, after=[message, prober.result(FIRST)], generation_prompt=True)
+        tail = after_last(text, RESULT)
+    except Refusal:
+        return []
+    if anchor and anchor in tail:
+        return []
+    parts = pieces(tail)
+    for at in range(len(parts) - 1, -1, -1):
+        if len(parts[at]) >= 3 and is_mark(parts[at]):
+            return ["".join(parts[at:])]
+    return []

@@ -1,0 +1,1 @@
+"""How tool calls are written, read from turns that make them; one module for each construct."""

@@ -1,0 +1,200 @@
+"""Calls that are JSON values: name and arguments in one object, alone or in a list, with or without marks around.
+
+What teaches what: the JSON value around the probe's arguments shows the keys; one call against two shows whether
+they share a list, and which marks belong to each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from streamparse.infer.conversation import FIRST, SECOND, Call
+from streamparse.infer.tools.observe import Observed, Surroundings, surroundings
+from streamparse.infer.tools.reading import Reading, call_transform, closing_mark, delimiters, flexible, noise, quoted
+
+_DECODER = json.JSONDecoder()
+
+Path = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Island:
+    """A JSON value within a text."""
+
+    start: int
+    end: int
+    value: Any
+
+
+def island_with(text: str, arguments: Any, start: int = 0) -> Island | None:
+    """The outermost JSON object or list that holds these arguments (as an object, or as JSON text)."""
+    for at in range(start, len(text)):
+        if text[at] not in "{[":
+            continue
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except ValueError:
+            continue
+        if path_to(value, arguments) is not None or path_to(value, json.dumps(arguments)) is not None:
+            return Island(at, end, value)
+    return None
+
+
+def path_to(value: Any, wanted: Any) -> Path | None:
+    """The keys and indexes that lead to a value within a JSON value."""
+    if type(value) is type(wanted) and value == wanted:
+        return ()
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        path = path_to(item, wanted)
+        if path is not None:
+            return (key, *path)
+    return None
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Where the parts of a call lie: ``to_call`` leads to the call's object, the others are paths within it."""
+
+    to_call: Path
+    name: Path
+    arguments: Path
+    identifier: Path | None
+
+
+def shape_of(value: Any, call: Call) -> Shape | None:
+    """The shape of a call within a JSON value; None if its name is not a value there."""
+    arguments = path_to(value, dict(call.arguments)) or path_to(value, json.dumps(dict(call.arguments)))
+    name = path_to(value, call.name)
+    if arguments is None or name is None:
+        return None
+    shared = 0
+    while shared < min(len(arguments), len(name)) - 1 and arguments[shared] == name[shared]:
+        shared += 1
+    to_call = arguments[:shared]
+    while to_call and not isinstance(to_call[-1], int):
+        to_call = to_call[:-1]
+    size = len(to_call)
+    identifier = path_to(value, call.id)
+    inside = identifier is not None and identifier[:size] == to_call
+    return Shape(to_call, name[size:], arguments[size:], identifier[size:] if identifier and inside else None)
+
+
+def read_json_calls(observed: Observed) -> Iterator[Reading]:
+    """Readings of calls whose name and arguments are in one JSON value."""
+    island = island_with(observed.one, dict(FIRST.arguments))
+    shape = shape_of(island.value, FIRST) if island is not None else None
+    if island is None or shape is None:
+        return
+    before, after = observed.one[: island.start], observed.one[island.end :]
+    if shape.to_call:
+        yield from _listed(observed, shape, before, after)
+        return
+    around = surroundings(before, _between(observed, island), after, observed.ends)
+    transform = _transform(shape, "content")
+    if around.call_open.strip():
+        keys = delimiters(around.call_open, around.call_close, observed.ends)
+        yield _reading("JSON objects", keys, transform, around, repeats=True)
+        return
+    if around.section_open.strip():
+        keys = delimiters(around.section_open, around.section_close, observed.ends)
+        yield _reading("JSON objects in a section", keys, _transform(shape, None), around, each=True)
+    yield from _unmarked(observed, island, shape, around)
+
+
+def _listed(observed: Observed, shape: Shape, before: str, after: str) -> Iterator[Reading]:
+    """Calls in one list, or in a list under a key."""
+    around = surroundings(before, None, after, observed.ends)
+    marked = bool(before.strip())
+    keys = delimiters(before, around.call_close, observed.ends, pattern=None if marked else _looks_like(shape))
+    yield _reading("JSON list", keys, _transform(shape, None), around, each=True)
+
+
+def _unmarked(observed: Observed, island: Island, shape: Shape, around: Surroundings) -> Iterator[Reading]:
+    """Objects that nothing marks: the beginning of the object opens the region, its last brace closes it."""
+    text = observed.one
+    name_at = text.find(FIRST.name, island.start)
+    arguments = island_with(text, dict(FIRST.arguments), island.start + 1)
+    if arguments is not None and len(shape.name) == 1 and name_at < arguments.start:
+        head = _spaced(text[island.start : name_at])
+        middle = _spaced(text[name_at + len(FIRST.name) : arguments.start])
+        tail = _spaced(text[arguments.end : island.end])
+        again = _spaced(around.separator.strip()) + head
+        stops = [again, *(quoted(end) for end in (*observed.ends, closing_mark(around.section_close)) if end), "$"]
+        keys = {
+            "open_pattern": f'{head}(?P<name>[^"]+){middle}',
+            "close_pattern": f"{tail}(?=\\s*(?:{'|'.join(dict.fromkeys(stops))}))",
+        }
+        transform = call_transform("{name}", "{content}", None)
+        yield _reading("JSON objects without marks", keys, transform, around, repeats=True)
+    keys = delimiters("", around.section_close, observed.ends, pattern=_looks_like(shape))
+    yield _reading("JSON object without marks", keys, _transform(shape, "content"), around, repeats=True)
+
+
+def _spaced(text: str) -> str:
+    """A pattern for a stretch of JSON syntax, with white space allowed around its signs."""
+    signs: list[str] = []
+    word = ""
+    in_string = False
+    for char in text:
+        if char == '"':
+            in_string = not in_string
+        if not in_string and char in "{}[]:,":
+            signs.extend([word, char])
+            word = ""
+        elif in_string or not char.isspace():
+            word += char
+    signs.append(word)
+    return r"\s*".join(quoted(sign) for sign in signs if sign)
+
+
+def _looks_like(shape: Shape) -> str:
+    """A pattern that sees, without taking it, that a call's JSON begins here."""
+    first = shape.name[0] if shape.name else "name"
+    list_open = r"\[\s*" if shape.to_call else ""
+    return f'(?={list_open}\\{{\\s*"{quoted(str(first))}"\\s*:)'
+
+
+def _between(observed: Observed, island: Island) -> str | None:
+    """What stands between the JSON values of two calls."""
+    if observed.two is None:
+        return None
+    first = island_with(observed.two, dict(FIRST.arguments))
+    second = island_with(observed.two, dict(SECOND.arguments), first.end) if first is not None else None
+    return observed.two[first.end : second.start] if first is not None and second is not None else None
+
+
+def _transform(shape: Shape, root: str | None) -> dict[str, Any]:
+    """The transform for values of this shape; with ``root`` the whole value is in scope under that name."""
+
+    def placeholder(path: Path) -> str:
+        return "{" + ".".join([*([root] if root else []), *map(str, path)]) + "}"
+
+    identifier = placeholder(shape.identifier) if shape.identifier is not None else None
+    return call_transform(placeholder(shape.name), placeholder(shape.arguments), identifier)
+
+
+def _reading(
+    construct: str,
+    keys: dict[str, Any],
+    transform: dict[str, Any],
+    around: Surroundings,
+    *,
+    repeats: bool = False,
+    each: bool = False,
+) -> Reading:
+    """A reading of JSON calls."""
+    field = {**keys, "content": "json", "transform": transform}
+    field.update({"repeats": True} if repeats else {})
+    field.update({"transform_each": True} if each else {})
+    taken = {field.get("open"), field.get("close")}
+    loose = [text for text in noise(around.section_open, around.section_close) if text not in taken]
+    markers = {"call open": around.call_open, "call close": around.call_close}
+    markers |= {"section open": around.section_open, "section close": around.section_close}
+    return Reading(construct, field, tuple(loose), around.call_open.lstrip(), markers)
+
+
+__all__ = ["Island", "flexible", "island_with", "path_to", "read_json_calls", "shape_of"]

@@ -1,0 +1,152 @@
+"""The turns that the readings of tool calls rest on, and what stands between the things said in them.
+
+In: a prober and the envelope. Out: ``Observed``, the texts of turns that differ in one thing each: one call, two calls,
+a call without arguments, with a number, with another id, after a content.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from streamparse.infer.compare import common_prefix, split_between
+from streamparse.infer.conversation import CONTENT, FIRST, SECOND, Call, Prober, Said
+from streamparse.infer.envelope import Envelope
+from streamparse.infer.reasoning import Reasoning
+
+NUMBER = 41357
+NUMBERED = Call(FIRST.name, {"wkeyonew": NUMBER}, FIRST.id)
+WITHOUT_ARGUMENTS = Call(FIRST.name, {}, FIRST.id)
+OTHER_ID = Call(FIRST.name, FIRST.arguments, "kcallidw9")
+AWKWARD_TEXT = 'w<b> & "q"\nw'
+AWKWARD = Call(FIRST.name, {"wkeyonew": AWKWARD_TEXT}, FIRST.id)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What the assistant says in turns that differ in one thing each; None where the template does not show it."""
+
+    prober: Prober
+    ends: tuple[str, ...]
+    one: str
+    two: str | None
+    bare: str | None
+    number: str | None
+    awkward: str | None
+    other_id: str | None
+    after_content: str | None
+
+    @property
+    def writes_id(self) -> bool:
+        """Whether the call's id shows in the turn."""
+        return FIRST.id in self.one
+
+
+def observe_calls(prober: Prober, envelope: Envelope, reasoning: Reasoning) -> Observed | None:
+    """Render the turns, with arguments in the form (object or JSON text) that the template writes best."""
+    readable = [(quality(_spoken(form, envelope, reasoning, FIRST)), at, form) for at, form in enumerate(_forms(prober))]
+    best, _, form = min(readable, key=lambda entry: entry[:2])
+    one = _spoken(form, envelope, reasoning, FIRST)
+    if one is None or best >= UNREADABLE:
+        return None
+    two = _spoken(form, envelope, reasoning, FIRST, SECOND)
+    return Observed(
+        form,
+        envelope.ends,
+        one,
+        two if two is not None and SECOND.name in two and FIRST.name in two else None,
+        _spoken(form, envelope, reasoning, WITHOUT_ARGUMENTS),
+        _spoken(form, envelope, reasoning, NUMBERED),
+        _spoken(form, envelope, reasoning, AWKWARD),
+        _spoken(form, envelope, reasoning, OTHER_ID),
+        _after_content(form, envelope),
+    )
+
+
+def _forms(prober: Prober) -> list[Prober]:
+    """Ways to say a call: arguments as an object or as text, and what the content is meanwhile."""
+    return [
+        prober.rephrased(arguments_as_text=as_text, no_content=content)
+        for content in ("", None, "missing")
+        for as_text in (False, True)
+    ]
+
+
+UNREADABLE = 9
+
+
+def quality(text: str | None) -> int:
+    """How well a rendered call can be read: as JSON, in some other form, as JSON within JSON text, or not."""
+    if text is None or FIRST.name not in text:
+        return UNREADABLE
+    if any(value not in text for value in FIRST.arguments.values()):
+        return UNREADABLE
+    if str(dict(FIRST.arguments)) in text:
+        return 3
+    if json.dumps(json.dumps(dict(FIRST.arguments)))[1:-1] in text:
+        return 2
+    return 0 if '"wvalonew"' in text and '"wkeyonew"' in text else 1
+
+
+def _spoken(prober: Prober, envelope: Envelope, reasoning: Reasoning, *calls: Call) -> str | None:
+    tail = prober.attempt(Said(calls=calls))
+    if tail is None or calls[0].name not in tail:
+        return None
+    return without_reasoning(envelope.spoken(tail), reasoning)
+
+
+def without_reasoning(text: str, reasoning: Reasoning) -> str:
+    """A turn without the empty reasoning (or the close alone) that the template may write first."""
+    rest = text.lstrip()
+    if reasoning.open and rest.startswith(reasoning.open):
+        inside, found, behind = rest[len(reasoning.open) :].partition(reasoning.close)
+        return behind if found and not inside.strip() else text
+    if reasoning.close and rest.startswith(reasoning.close):
+        return rest[len(reasoning.close) :]
+    return text
+
+
+def _after_content(prober: Prober, envelope: Envelope) -> str | None:
+    """What follows a content when a call comes after it."""
+    tail = prober.attempt(Said(CONTENT, None, (FIRST,)))
+    if tail is None or CONTENT not in tail or FIRST.name not in tail:
+        return None
+    return tail.partition(CONTENT)[2]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What stands around calls: ``section`` before the first and after the last, ``call`` around each of them."""
+
+    section_open: str
+    call_open: str
+    call_close: str
+    section_close: str
+    separator: str = ""
+
+
+def surroundings(before: str, between: str | None, after: str, ends: tuple[str, ...]) -> Surroundings:
+    """Tell what belongs to each call from what belongs to all of them.
+
+    ``before`` leads to the first call, ``after`` follows the last, ``between`` stands between two (None: never seen).
+    """
+    if between is None:
+        closing = after
+        for end in ends:
+            closing = closing.partition(end)[0] if end in closing else closing
+        return Surroundings("", before, closing, "")
+    closing, separator, opening = split_between(between, after, before)
+    section_close = after[len(common_prefix([closing, after])) :] if closing else after
+    return Surroundings(before[: len(before) - len(opening)], opening, closing, section_close, separator)
+
+
+def slots(text: str, words: dict[str, Any]) -> list[tuple[int, int, Any]]:
+    """Every occurrence of the words in a text, in order: start, end, what the word stands for."""
+    found = []
+    for word, meaning in words.items():
+        at = text.find(word)
+        while at >= 0:
+            found.append((at, at + len(word), meaning))
+            at = text.find(word, at + len(word))
+    return sorted(found)

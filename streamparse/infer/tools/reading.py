@@ -1,0 +1,98 @@
+"""A reading of how tool calls are written, and the parts that readings are made of: patterns, transforms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from streamparse.infer.compare import is_mark
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read the tool calls of a chat template.
+
+    ``construct`` names it; ``field`` is the response template's field; ``noise`` are literals around the calls that belong
+    to no field; ``opening`` is the text that a call begins with; ``markers`` say what was found, for people.
+    """
+
+    construct: str
+    field: dict[str, Any]
+    noise: tuple[str, ...] = ()
+    opening: str = ""
+    markers: Mapping[str, str] = field(default_factory=dict)
+
+
+def flexible(text: str) -> str:
+    """A pattern for a literal whose line breaks may be any white space.
+
+    >>> flexible("<call>\\n<f=")
+    '<call>\\\\s*<f='
+    """
+    parts = re.split(r"(\s*\n\s*)", text)
+    return "".join(r"\s*" if at % 2 else quoted(part) for at, part in enumerate(parts))
+
+
+def quoted(text: str) -> str:
+    """A literal as a pattern, with no more escapes than needed."""
+    return re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", text)
+
+
+def anything_but(*followers: str) -> str:
+    """A class of all characters but the first ones of what may follow."""
+    firsts = dict.fromkeys(follower[0] for follower in followers if follower)
+    return "[^" + "".join(_in_class(char) for char in firsts) + "]" if firsts else r"[^\s]"
+
+
+def _in_class(char: str) -> str:
+    if char in "\\]^-[":
+        return "\\" + char
+    return {"\n": r"\n", "\t": r"\t", "\r": r"\r"}.get(char, char)
+
+
+def varying(first: str, second: str) -> str:
+    """A pattern for two texts at the same place in two calls: the same text, or one that differs in a number or a word."""
+    if first == second:
+        return flexible(first)
+    one, two = re.split(r"(\d+)", first), re.split(r"(\d+)", second)
+    if len(one) == len(two) and one[::2] == two[::2]:
+        return "".join(r"\d+" if at % 2 else flexible(part) for at, part in enumerate(one))
+    start = 0
+    while start < min(len(first), len(second)) and first[start] == second[start]:
+        start += 1
+    end = 0
+    while end < min(len(first), len(second)) - start and first[-1 - end] == second[-1 - end]:
+        end += 1
+    tail = first[len(first) - end :] if end else ""
+    return f"{flexible(first[:start])}{anything_but(tail)}*{flexible(tail)}"
+
+
+def call_transform(name: str, arguments: str, identifier: str | None) -> dict[str, Any]:
+    """The transform that makes an OpenAI-style call of what was captured and parsed."""
+    transform: dict[str, Any] = {"type": "function", "function": {"name": name, "arguments": arguments}}
+    return transform if identifier is None else {"id": identifier, **transform}
+
+
+def delimiters(opening: str, closing: str, ends: Sequence[str], *, pattern: str | None = None) -> dict[str, Any]:
+    """``open`` and ``close`` of a field: literals where they are literals, a pattern for the opening where given."""
+    keys: dict[str, Any] = {"open": opening.strip()} if pattern is None else {"open_pattern": pattern}
+    close = closing_mark(closing)
+    if close:
+        keys["close"] = close
+    elif ends:
+        keys["close"] = ends[0] if len(ends) == 1 else list(ends)
+    return keys
+
+
+def closing_mark(closing: str) -> str:
+    """The mark that ends a region: the last of those that white space separates."""
+    words = closing.split()
+    marks = [word for word in words if is_mark(word)]
+    return marks[-1] if marks else closing.strip()
+
+
+def noise(*texts: str) -> tuple[str, ...]:
+    """The marks among the texts around calls, one for each run without white space."""
+    return tuple(dict.fromkeys(word for text in texts for word in text.split() if is_mark(word)))
