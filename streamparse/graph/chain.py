@@ -47,8 +47,9 @@ class Chain:
         self.links = links
 
     def start(self, out: Made) -> None:
-        """Add the items that come before the first one."""
-        for position, link in enumerate(self.links, 1):
+        """Add the items that come before the first one; the last link starts first, as it is fed by those before it."""
+        for position in range(len(self.links), 0, -1):
+            link = self.links[position - 1]
             self._feed_from(position, _items_of(link, link.start), out)
 
     def feed(self, batch: list[Any], out: Made) -> None:

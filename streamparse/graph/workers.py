@@ -83,6 +83,9 @@ class Workers:
             failure = None if outbox.closed else error
         except Exception as error:
             failure = stage_error(segment.name, error)
+        except BaseExceptionGroup as group:
+            # On trio a stage's own tasks may be cancelled and fail at once; then being cancelled is what counts.
+            raise group.split(Exception)[1] or group from None
         finally:
             outbox.close(failure)
             self._running -= 1

@@ -1,0 +1,109 @@
+"""Joining neighbours: shorter lists that say the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamparse.graph.joining import ITEM_WEIGHT, join_neighbours, weigh
+
+
+def chunk(text: str, field: str = "content", dirty: bool = False, **keys: Any) -> dict[str, Any]:
+    return {"type": "region_chunk", "field": field, "text": text, "dirty": dirty, **keys}
+
+
+def delta(**keys: Any) -> dict[str, Any]:
+    return {"type": "region_delta", "field": "tool_calls", "index": 0, **keys}
+
+
+def test_chunks_of_a_region_become_one() -> None:
+    chunks = [chunk("a"), chunk("b"), chunk("c")]
+    assert join_neighbours(chunks) == [chunk("abc")]
+    assert chunks == [chunk("a"), chunk("b"), chunk("c")], "events are shared and must not change"
+
+
+def test_spans_that_touch_are_joined() -> None:
+    assert join_neighbours([chunk("ab", start=3, end=5), chunk("c", start=5, end=6)]) == [chunk("abc", start=3, end=6)]
+
+
+def test_deltas_of_a_call_collect_their_arguments() -> None:
+    first = delta(id="call_1", name="f", arguments='{"a"')
+    assert join_neighbours([first, delta(arguments=": 1"), delta(arguments="}")]) == [
+        delta(id="call_1", name="f", arguments='{"a": 1}')
+    ]
+    assert join_neighbours([delta(name="f"), delta(arguments="{}")]) == [delta(name="f", arguments="{}")]
+
+
+def test_pieces_of_text_and_of_bytes_are_joined_with_their_like() -> None:
+    assert join_neighbours(["a", "b", b"c", b"d", "e"]) == ["ab", b"cd", "e"]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (chunk("a"), chunk("b", field="other")),
+        (chunk("a"), chunk("b", dirty=True)),
+        (chunk("a", start=0, end=1), chunk("b", start=2, end=3)),
+        (chunk("a"), chunk("b", start=1, end=2)),
+        (chunk("a", mark="mine"), chunk("b", mark="mine")),
+        (chunk("a"), {"type": "region_close", "field": "content", "value": "a"}),
+        (delta(arguments="{"), {**delta(arguments="}"), "index": 1}),
+        (delta(arguments="{"), delta(name="g", arguments="}")),
+        (delta(arguments="{"), chunk("}")),
+        (17, 4),
+        (None, None),
+        ({}, {}),
+        ([1, 2], [3]),
+    ],
+)
+def test_what_differs_in_more_than_its_text_stays_apart(earlier: Any, later: Any) -> None:
+    assert join_neighbours([earlier, later]) == [earlier, later]
+
+
+EVENTS = st.lists(
+    st.one_of(
+        st.builds(chunk, st.text(max_size=3), st.sampled_from(["content", "reasoning"]), st.booleans()),
+        st.sampled_from(
+            [
+                {"type": "region_open", "field": "content"},
+                {"type": "region_close", "field": "content", "value": ""},
+                delta(name="f"),
+                delta(arguments="{}"),
+                delta(arguments=" "),
+                {**delta(arguments="[]"), "index": 1},
+            ]
+        ),
+    )
+)
+
+
+def by_character(events: list[dict[str, Any]]) -> list[Any]:
+    """What events say, in a form that does not depend on how their text is cut."""
+    said: list[Any] = []
+    for event in events:
+        if event["type"] == "region_chunk":
+            said += [(event["field"], event["dirty"], character) for character in event["text"]]
+        elif event["type"] == "region_delta":
+            said += [(event["index"], event["name"])] if "name" in event else []
+            said += [(event["index"], "arguments", character) for character in event.get("arguments", "")]
+        else:
+            said.append(event)
+    return said
+
+
+@given(EVENTS, st.data())
+def test_joining_loses_nothing_wherever_it_is_done(events: list[dict[str, Any]], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(events)))
+    at_once = join_neighbours(events)
+    in_steps = join_neighbours([*join_neighbours(events[:cut]), *events[cut:]])
+    assert by_character(at_once) == by_character(events)
+    assert at_once == in_steps == join_neighbours(at_once)
+
+
+def test_an_item_weighs_its_text_and_a_little_more() -> None:
+    weights = {"text": weigh("abc"), "bytes": weigh(b"abc"), "ids": weigh([1, 2, 3]), "chunk": weigh(chunk("abc"))}
+    assert weights == dict.fromkeys(weights, ITEM_WEIGHT + 3)
+    assert weigh(7) == weigh({"type": "region_open"}) == weigh(None) == ITEM_WEIGHT
