@@ -87,7 +87,7 @@ class ContentStage:
             )
             return
         try:
-            region.value = field.parse(region.text)
+            region.value = self._read(region) if self._lenient else field.parse(region.text)
         except ParseError as error:
             region.error = located(error, region)
             region.incomplete = ended_inside
@@ -96,6 +96,19 @@ class ContentStage:
             return
         if self._lenient and ended_inside and not field.streams:
             region.repaired.append("the close delimiter is missing")
+
+    def _read(self, region: RegionEnd) -> Any:
+        """The value by the field's own reading, or else by the first of its other readings that has one."""
+        field = region.field
+        try:
+            return field.parse_with_source(region.text)
+        except ParseError as first:
+            for reading in field.policy.alternatives:
+                try:
+                    return reading.parse(region.text)
+                except ParseError:
+                    continue
+            raise first
 
     def _too_long(self, chunk: dict[str, Any]) -> LimitError:
         return LimitError(

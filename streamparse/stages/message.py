@@ -88,20 +88,28 @@ class MessageFold:
             present = message.setdefault(name, [])
             if not isinstance(present, list):
                 raise ParseError(f"the default {present!r} is not a list that values can be added to", field=name)
-            present.append(value)
+            if self._lenient and isinstance(value, list) and _gives_lists(field):
+                present.extend(value)
+            else:
+                present.append(value)
         elif self._lenient and name in self._written:
-            message[name] = _combined(message[name], value)
+            message[name] = _combined(message[name], value, field.policy.join)
         else:
             message[name] = value
         self._written.add(name)
 
 
-def _combined(present: Any, value: Any) -> Any:
+def _gives_lists(field: Field) -> bool:
+    """Whether one region of the field gives several values, by what the template says."""
+    return field.policy.calls is not None or field.transform_each or isinstance(field.transform, list)
+
+
+def _combined(present: Any, value: Any, separator: str) -> Any:
     """What a field that is written again has, when nothing may be lost."""
     if _is_empty(value):
         return present
     if isinstance(present, str) and isinstance(value, str) and present:
-        return f"{present}\n{value}"
+        return present + separator + value
     if isinstance(present, list) and isinstance(value, list):
         return present + value
     return value

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from streamparse.errors import ParseError
+from streamparse.stages.calls import as_calls, check_calls
 from streamparse.stages.content_stage import located
 from streamparse.stages.region import RegionEnd
 from streamparse.stages.region_writer import Item
@@ -53,16 +54,29 @@ class TransformStage:
 
     def _close(self, region: RegionEnd) -> Event:
         field = region.field
-        value = region.value
-        if field.transform is not None:
-            value = transform_value(value, region.captures, field.transform, field.transform_each)
-        value = self._schemas.cast(value, lenient=self._lenient)
+        value = self._lenient_value(region) if self._lenient else self._strict_value(region)
         if field.join is not None and not isinstance(value, str):
             raise ParseError(f"'join' needs each value to be a string, and this one is a {type(value).__name__}")
         event: Event = {"type": "region_close", "field": field.name, "value": value}
         if region.repaired:
             event["repaired"] = region.repaired
         return self._with_span(event, region)
+
+    def _strict_value(self, region: RegionEnd) -> Any:
+        field, value = region.field, region.value
+        if field.transform is not None:
+            value = transform_value(value, region.captures, field.transform, field.transform_each)
+        return self._schemas.cast(value, lenient=False)
+
+    def _lenient_value(self, region: RegionEnd) -> Any:
+        field, value = region.field, region.value
+        if field.policy.calls is not None:
+            value = as_calls(value, region.captures, field.policy.calls, self._schemas.names)
+        elif field.transform is not None:
+            value = transform_value(value, region.captures, field.transform, field.transform_each, lenient=True)
+        value = self._schemas.cast(value, lenient=True)
+        check_calls(value)
+        return value
 
     def _malformed(self, region: RegionEnd, error: ParseError) -> Event:
         event: Event = {

@@ -18,6 +18,7 @@ from streamparse.errors import Fault
 from streamparse.matching.delimiter import Delimiter
 from streamparse.stages.content import CONTENT_PARSERS
 from streamparse.stages.transform import check_transform
+from streamparse.template.policy import check_policy
 
 DELIMITER_KEYS = (("open", "open_pattern"), ("close", "close_pattern"))
 ANCHOR_KEYS = ("start_anchor", "start_anchor_pattern")
@@ -29,7 +30,7 @@ def check_template(source: Any) -> tuple[list[Fault], list[Fault]]:
         return [Fault("", f"must be a dict (a JSON object), not {_kind(source)}")], []
     faults = [Fault(_path(error), _schema_message(error)) for error in _validator().iter_errors(source)]
     warnings: list[Fault] = []
-    for found in (_check_version(source), _check_anchor(source), _check_fields(source)):
+    for found in (_check_version(source), _check_anchor(source), _check_fields(source), check_policy(source)):
         faults += found[0]
         warnings += found[1]
     return faults, warnings

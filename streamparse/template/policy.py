@@ -6,9 +6,13 @@ without the key has the defaults. transformers' loader refuses the key.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from streamparse.errors import Fault
+from streamparse.stages.content import CONTENT_PARSERS
+from streamparse.stages.content.table import Preparation
 
 EXTENSION_KEY = "streamparse"
 
@@ -17,19 +21,23 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class CallShape:
-    """Where a value that is a call, or a list of calls, has its name, arguments and id: the first path that exists."""
+    """Where a value that is a call, or a list of calls, has its name, arguments and id: the first path that exists.
+
+    ``name_endings`` are what models glue to a name by mistake; it goes where only that gives a declared tool's name.
+    """
 
     name: tuple[Path, ...]
     arguments: tuple[Path, ...]
     id: tuple[Path, ...] = ()
+    name_endings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Another way to read a region's text, for when the first fails: a content parser and its arguments."""
+    """Another way to read a region's text, for when the first fails: a content parser, prepared with its arguments."""
 
     content: str
-    content_args: Mapping[str, Any]
+    parse: Callable[[str], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +103,49 @@ def read_field_policy(source: Mapping[str, Any], name: str) -> FieldPolicy:
         strip=raw.get("strip", "all"),
         join=raw.get("join", "\n"),
     )
+
+
+def check_policy(source: Mapping[str, Any]) -> tuple[list[Fault], list[Fault]]:
+    """What is wrong with a template's policy beyond its form, as faults and warnings."""
+    policy, fields = source.get(EXTENSION_KEY), source.get("fields")
+    if not isinstance(policy, dict) or not isinstance(fields, dict):
+        return [], []
+    faults, warnings = [], []
+    starts_in = policy.get("starts_in")
+    if isinstance(starts_in, str):
+        field = fields.get(starts_in)
+        if not isinstance(field, dict) or not {"open", "open_pattern"} & field.keys():
+            faults.append(Fault(f"{EXTENSION_KEY}.starts_in", f"{starts_in!r} is no field with an open delimiter"))
+        elif not {"close", "close_pattern"} & field.keys():
+            faults.append(Fault(f"{EXTENSION_KEY}.starts_in", f"{starts_in!r} has no close delimiter to tell it by"))
+    field_policies = policy.get("fields")
+    for name, raw in (field_policies if isinstance(field_policies, dict) else {}).items():
+        path = f"{EXTENSION_KEY}.fields.{name}"
+        if name not in fields:
+            faults.append(Fault(path, f"there is no such field; there are {', '.join(map(str, fields))}"))
+        readings = raw.get("alternatives") if isinstance(raw, dict) else None
+        for index, reading in enumerate(readings if isinstance(readings, list) else []):
+            found = _check_reading(reading, f"{path}.alternatives.{index}")
+            faults += found[0]
+            warnings += found[1]
+    return faults, warnings
+
+
+def _check_reading(raw: Any, path: str) -> tuple[list[Fault], list[Fault]]:
+    name, arguments = (raw.get("content"), raw.get("content_args", {})) if isinstance(raw, dict) else (None, None)
+    if not isinstance(name, str) or name not in CONTENT_PARSERS or not isinstance(arguments, dict):
+        return [], []
+    return CONTENT_PARSERS[name].check(arguments, f"{path}.content_args")
+
+
+def _reading(raw: Mapping[str, Any]) -> Reading:
+    parser = CONTENT_PARSERS[raw["content"]]
+    return Reading(parser.name, parser.prepare(raw.get("content_args", {}), Preparation(keep_source=True)))
+
+
+def _call_shape(raw: Mapping[str, Any]) -> CallShape:
+    name, arguments, call_id = (_paths(raw.get(key, ())) for key in ("name", "arguments", "id"))
+    return CallShape(name, arguments, call_id, tuple(raw.get("name_endings", ())))
 
 
 def _paths(dotted: Any) -> tuple[Path, ...]:

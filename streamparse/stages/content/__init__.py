@@ -19,7 +19,7 @@ known only when the region closes.
 
 from __future__ import annotations
 
-from . import (
+from streamparse.stages.content import (
     boolean,
     integer,
     json_value,
@@ -29,7 +29,7 @@ from . import (
     text,
     xml_inline,
 )
-from .table import (
+from streamparse.stages.content.table import (
     CONTENT_PARSERS,
     DEFAULT_CONTENT_LIMITS,
     ContentLimits,
@@ -38,7 +38,7 @@ from .table import (
     check_content,
     prepare_content,
 )
-from .value_parser import SourcedDict
+from streamparse.stages.content.value_parser import SourcedDict
 
 CONTENT_PARSERS.update(
     {

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import ContentError
-from .table import (
+from streamparse.errors import ContentError
+from streamparse.stages.content.table import (
     STRICT,
     ContentParser,
     Findings,

@@ -22,7 +22,7 @@ from typing import Any
 
 import regex
 
-from .table import content_error, kind_of
+from streamparse.stages.content.table import content_error, kind_of
 
 PLACEHOLDER_OPEN, PLACEHOLDER_CLOSE = "\x01", "\x02"
 PLACEHOLDER = regex.compile(f"{PLACEHOLDER_OPEN}(0|[1-9][0-9]*+){PLACEHOLDER_CLOSE}")

@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
-from ...errors import ContentError, Fault, LimitError
-from .json_dialect import Dialect, Rewritten, string_delimiters
-from .table import (
+from streamparse.errors import ContentError, Fault, LimitError
+from streamparse.stages.content.json_dialect import Dialect, Rewritten, string_delimiters
+from streamparse.stages.content.table import (
     STRICT,
     ContentParser,
     Findings,

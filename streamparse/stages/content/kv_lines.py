@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import Fault
-from .table import (
+from streamparse.errors import Fault
+from streamparse.stages.content.table import (
     STRICT,
     ContentParser,
     Findings,
@@ -24,7 +24,7 @@ from .table import (
     known_arguments,
     strips,
 )
-from .value_parser import SourcedDict, ValueParser, check_value_parser, failing
+from streamparse.stages.content.value_parser import SourcedDict, ValueParser, check_value_parser, failing
 
 ARGUMENTS = {"line_sep": str, "kv_sep": str, "strip": bool, "value_parser": dict}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .table import (
+from streamparse.stages.content.table import (
     STRICT,
     ContentParser,
     Findings,

@@ -23,8 +23,16 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from ...errors import LimitError
-from .table import STRICT, ContentParser, Findings, Parse, Preparation, content_error, known_arguments
+from streamparse.errors import LimitError
+from streamparse.stages.content.table import (
+    STRICT,
+    ContentParser,
+    Findings,
+    Parse,
+    Preparation,
+    content_error,
+    known_arguments,
+)
 
 MAX_DEPTH = 100
 MAX_INTEGER = 2**53 - 1

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ...errors import ContentError, Fault
+from streamparse.errors import ContentError, Fault
 
 Parse = Callable[[str], Any]
 """Text to value; raises ContentError (or LimitError) and nothing else."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import regex
 
-from ...matching.syntax import Chars
+from streamparse.matching.syntax import Chars
 
 Step = Callable[[str, int], int]
 """From a text and a position in it to where a part that starts there ends; -1 where none does."""

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import regex
 
-from ...errors import ContentError, LimitError
-from .tag_parts import Literal, Run, Step, character_test, run_ends, run_step, sequence_step
-from .tag_shape import TagShape, recognise
+from streamparse.errors import ContentError, LimitError
+from streamparse.stages.content.tag_parts import Literal, Run, Step, character_test, run_ends, run_step, sequence_step
+from streamparse.stages.content.tag_shape import TagShape, recognise
 
 
 class Tag(NamedTuple):

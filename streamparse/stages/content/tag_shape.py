@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import regex
 
-from ...matching.syntax import (
+from streamparse.matching.syntax import (
     Alternatives,
     BackReference,
     Chars,
@@ -29,7 +29,16 @@ from ...matching.syntax import (
     parse,
     walk,
 )
-from .tag_parts import Literal, NotDetermined, OneOf, Optional, Part, Run, determined, may_begin
+from streamparse.stages.content.tag_parts import (
+    Literal,
+    NotDetermined,
+    OneOf,
+    Optional,
+    Part,
+    Run,
+    determined,
+    may_begin,
+)
 
 ANYTHING = Chars(r"[\s\S]", int(regex.DOTALL))
 ANY_CHARACTER = (r"[\s\S]", r"[\S\s]", r"[\d\D]", r"[\D\d]", r"[\w\W]", r"[\W\w]")

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .table import STRICT, ContentParser, Findings, Parse, Preparation, known_arguments, strips
+from streamparse.stages.content.table import (
+    STRICT,
+    ContentParser,
+    Findings,
+    Parse,
+    Preparation,
+    known_arguments,
+    strips,
+)
 
 
 def prepare(arguments: Mapping[str, Any], _preparation: Preparation = STRICT, /) -> Parse:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...errors import ContentError, Fault, LimitError, ParseError
-from .table import (
+from streamparse.errors import ContentError, Fault, LimitError, ParseError
+from streamparse.stages.content.table import (
     CONTENT_PARSERS,
     MAX_NESTED_PARSERS,
     Findings,

@@ -17,10 +17,18 @@ from typing import Any
 
 import regex
 
-from ...errors import ContentError, Fault
-from .table import STRICT, ContentParser, Findings, Parse, Preparation, kind_of, known_arguments
-from .tag_scanner import Tag, tag_finder
-from .value_parser import SourcedDict, ValueParser, check_value_parser, failing
+from streamparse.errors import ContentError, Fault
+from streamparse.stages.content.table import (
+    STRICT,
+    ContentParser,
+    Findings,
+    Parse,
+    Preparation,
+    kind_of,
+    known_arguments,
+)
+from streamparse.stages.content.tag_scanner import Tag, tag_finder
+from streamparse.stages.content.value_parser import SourcedDict, ValueParser, check_value_parser, failing
 
 ARGUMENTS = {"tag_pattern": str, "value_parser": dict, "merge_duplicates": bool}
 
