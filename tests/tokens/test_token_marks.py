@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer
 
 from streamparse.errors import SourceError
-from streamparse.tokens.marks import TokenMarks, needed_tokens, refuse_dropped_tokens
+from streamparse.tokens.marks import TokenMarks
+from streamparse.tokens.needed import needed_tokens, refuse_dropped_tokens
 
 from .conftest import byte_level_tokenizer
 
