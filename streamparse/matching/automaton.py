@@ -95,6 +95,7 @@ class Automaton:
         self.class_of_members: dict[frozenset[int], int] = {}
         self.states: dict[tuple[tuple[Thread, ...], tuple[Record, ...], int], State] = {}
         self.pinned: State | None = None
+        self.resting = State((), (), EDGE)
         self.skippable = False
         self.edge_count = 0
         self.growing = Lock()
@@ -136,7 +137,7 @@ class Automaton:
         state = self.edge(self.idle_state(EDGE), only_run, guarded=False).target
         again = self.edge(state, only_run, guarded=False)
         stays = state.threads and not state.records and again.target is state and again.moves is None
-        return state if stays else None
+        return state if stays and register_count(state) == 1 else None
 
     def pin_run(self, run: Chars) -> State:
         """Keeps the state of a leading run: it is told by identity, and text is skipped in it."""
@@ -154,6 +155,7 @@ class Automaton:
             state.by_class.clear()
         self.states.clear()
         self.edge_count = 0
+        self.resting = self.idle_state(EDGE)
         if self.pinned is not None:
             self.states[self.pinned.threads, self.pinned.records, self.pinned.before] = self.pinned
 

@@ -39,6 +39,9 @@ class LinearSeeker:
         self.state = self.idle_state(before[-1:])
 
     def idle_state(self, before: str) -> State:
+        """The state in which nothing is alive, after the given character (none: at the beginning of the text)."""
+        if not self.automaton.looks_back:
+            return self.automaton.idle_state(EDGE)
         return self.automaton.idle_state(self.automaton.class_of(before) if before else EDGE)
 
     @property
@@ -106,28 +109,31 @@ class LinearSeeker:
         idle = self.idle
         assert idle.find is not None
         trigger = idle.find(text, at)
-        end = trigger.start() if trigger else len(text)
+        end: int = trigger.start() if trigger else len(text)
         if end == at:
             return end
         start = end
-        if idle.run_table is not None and idle.run_start is not None and idle.run_table[text[end - 1]]:
+        if idle.in_run is not None and idle.run_start is not None and idle.in_run[text[end - 1]]:
             start = idle.run_start(text, at, end).start()
-        if self.registers and start > at and base + end - self.registers[0] > self.limit:
-            self.check_run(text, at, base)
+        if start > at and self.registers:
+            self.end_run(text, at, base)
         if start == end:
-            self.state, self.registers = self.idle_state(text[end - 1]), []
-        elif start > at or not self.registers:
+            self.state = self.idle_state(text[end - 1])
+        elif not self.registers:
             assert idle.run is not None
             self.state, self.registers = idle.run, [base + start]
         if self.registers and base + end - self.registers[0] > self.limit:
             self.raise_limit()
         return end
 
-    def check_run(self, text: str, at: int, base: int) -> None:
-        """Raises if the run that ends in this text was longer than may be held."""
-        assert self.idle.run_end is not None
-        if base + self.idle.run_end(text, at).end() - self.registers[0] > self.limit:
-            self.raise_limit()
+    def end_run(self, text: str, at: int, base: int) -> None:
+        """Forgets a leading run that ends in this text; raises LimitError if it was longer than may be held."""
+        # Only a run that is nearly too long has to be measured.
+        if base + len(text) - self.registers[0] > self.limit:
+            assert self.idle.run_end is not None
+            if base + self.idle.run_end(text, at).end() - self.registers[0] > self.limit:
+                self.raise_limit()
+        self.registers = []
 
     def guarded_step(self, character: str, at: int) -> int:
         """The first step where an empty match is forbidden."""

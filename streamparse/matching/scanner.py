@@ -13,7 +13,8 @@ from streamparse.errors import LimitError, SnapshotError
 from streamparse.limits import DEFAULT_LIMITS
 from streamparse.matching.deferred import DeferredSeeker
 from streamparse.matching.held import HeldText
-from streamparse.matching.linear import LinearSeeker
+from streamparse.matching.idle import Idle
+from streamparse.matching.linear import _UNKNOWN, LinearSeeker
 from streamparse.matching.watch import Watch
 
 Seeker = LinearSeeker | DeferredSeeker
@@ -56,17 +57,16 @@ class Scanner:
         self.limit = limit
         self.watch = watch
         self.context_size = watch.context if context is None else context
-        self._position = position
         self._before = ""
         self._guard_at = -1
         self._held = HeldText()
         self._linear = LinearSeeker(watch, limit)
-        self._start_seekers()
+        self._start_seekers(position)
 
     @property
     def position(self) -> int:
         """The absolute position up to which text has been released or matched."""
-        return self._linear.read if self._quick else self._position
+        return (self._linear.read if self._plain else self._read) - self._held.length
 
     @property
     def held(self) -> int:
@@ -82,50 +82,27 @@ class Scanner:
         """Looks for other delimiters from here on; only when nothing is held, as after a match."""
         if self._held.length:
             raise ValueError("the watch can't be changed while text is held back")
-        if watch.context > self.context_size:
-            raise ValueError(f"the scanner keeps {self.context_size} characters of context, {watch.context} are needed")
-        self._position = self.position
+        position = self.position
         self.watch = watch
-        self._start_seekers()
-
-    def skip(self, count: int) -> None:
-        """Passes over characters in which, as the caller knows, no delimiter begins; only when nothing is held."""
-        self._position = self.position + count
-        self._start_seekers()
-
-    def take_held(self) -> str:
-        """What is held back, which is then not consumed: for a caller that will look for something else in it."""
-        self._position = self.position
-        text = self._held.take_all()
-        self._start_seekers()
-        return text
+        self._start_seekers(position)
 
     def forbid_zero_width_here(self) -> None:
         """Lets no match of the empty text happen at this position, until a character has been consumed."""
-        self._position = self._guard_at = self.position
-        self._start_seekers()
+        self._guard_at = self.position
+        self._start_seekers(self._guard_at)
 
-    def _start_seekers(self) -> None:
-        """Looks for the delimiters of the watch from the position on."""
-        watch, position = self.watch, self._position
+    def _start_seekers(self, position: int) -> None:
+        """Looks for the delimiters of the watch from a position on, at which nothing is held."""
+        watch = self.watch
+        if watch.context > self.context_size:
+            raise ValueError(f"the scanner keeps {self.context_size} characters of context, {watch.context} are needed")
         guarded = self._guard_at == position
+        self._read = position
         self._linear.reset(watch, position, self._before, guarded=guarded)
         self._seekers: list[Seeker] = [self._linear]
         self._seekers += [DeferredSeeker(watch, i, position, self._before, guarded) for i in watch.deferred]
-        self._quick = self._can_be_quick()
-
-    def _can_be_quick(self) -> bool:
-        """Whether a piece without triggers can be released without another look."""
-        return (
-            self._linear.state.quiet
-            and not self._linear.registers
-            and self.watch.idle.letters is not None
-            and not self._held.length
-            and not self.context_size
-            and not self.watch.bounded
-            and not self.watch.deferred
-            and self._guard_at != self._linear.read
-        )
+        #: Whether the automaton alone decides, so that scan() can ask it directly.
+        self._plain = watch.plain and not guarded and not self.context_size
 
     def scan(self, text: str, start: int = 0) -> Scanned:
         """Takes ``text[start:]``; returns the released text, the match after it, and what is to be scanned again.
@@ -134,97 +111,136 @@ class Scanner:
         ``text[resume:]`` of the text that is returned has to be scanned again, with the watch then in force. Raises
         LimitError if more would have to be held back than the limit allows.
         """
-        if self._quick and text and not start:
-            idle = self.watch.idle
-            for letter in idle.letters or ():
-                if letter in text:
-                    break
-            else:
-                if idle.run_table is None or not idle.run_table[text[-1]]:
-                    self._linear.read += len(text)
-                    return text, None, text, len(text)
-        return self._scan(text, start)
+        if start or not self._plain or not text:
+            return self._scan(text, start)
+        linear = self._linear
+        state = linear.state
+        if not state.quiet:
+            edges = state.edges
+            for character in text:
+                if edges.get(character, _UNKNOWN) is not None:
+                    return self._scan(text, start)
+            self._held.append(text)
+            linear.read += len(text)
+            if self._held.length > self.limit:
+                linear.raise_limit()
+            return "", None, text, len(text)
+        idle = linear.idle
+        if idle.letters is None or idle.find is None:
+            return self._scan(text, start)
+        for letter in idle.letters:
+            if letter in text:
+                if idle.find(text):
+                    return self._scan(text, start)
+                break
+        if idle.run is not None:
+            return self._pass_idle(text, linear, idle)
+        linear.read += len(text)
+        return text, None, text, len(text)
+
+    def _pass_idle(self, text: str, linear: LinearSeeker, idle: Idle) -> Scanned:
+        """Releases a piece in which no delimiter starts, but for a leading run at its end."""
+        held, length, cut = self._held, len(text), len(text)
+        assert idle.in_run is not None
+        assert idle.run_start is not None
+        if idle.in_run[text[-1]]:
+            cut = idle.run_start(text, 0, length).start()
+        if held.length:
+            if held.length + length > self.limit:
+                return self._scan(text, 0)
+            if not cut:
+                held.append(text)
+                linear.read += length
+                return "", None, text, length
+            released = held.take_all() + text[:cut]
+        else:
+            released = text[:cut] if cut < length else text
+        if cut < length:
+            held.append(text[cut:])
+            linear.state, linear.registers = idle.run, [linear.read + cut]
+        elif linear.registers:
+            linear.state, linear.registers = linear.automaton.resting, []
+        linear.read += length
+        return released, None, text, length
 
     def _scan(self, text: str, start: int) -> Scanned:
-        self._position = self.position
-        self._quick = False
+        """The same for any watch and any place to start from."""
         if start == len(text):
             return "", None, text, start
+        plain, self._plain = self._plain, False
+        if plain:
+            self._read = self._linear.read
+        self._read += len(text) - start
         for seeker in self._seekers:
             if seeker.found is None:
                 seeker.feed(text, start)
-        read = self._position + self._held.length + len(text) - start
-        hold = min((seeker.hold for seeker in self._seekers if seeker.found is None), default=read)
+        hold = min((seeker.hold for seeker in self._seekers if seeker.found is None), default=self._read)
         found = min((s.found for s in self._seekers if s.found is not None), key=_preference, default=None)
         if found is not None and found[0] < hold:
             return self._matched(found, text, start)
-        return self._hold_from(hold if found is None else min(hold, found[0]), text, start)
+        scanned = self._hold_from(hold if found is None else min(hold, found[0]), text, start)
+        self._plain = self.watch.plain and not self.context_size
+        return scanned
 
     def finish(self) -> Scanned:
         """Takes the text for complete: the same as ``scan``, but nothing is held back afterwards.
 
         After a match, what follows it has to be scanned again and ``finish`` be called again.
         """
-        self._position = self.position
-        self._quick = False
+        self._read = self.position + self._held.length
+        self._plain = False
         for seeker in self._seekers:
             seeker.finish()
         found = min((s.found for s in self._seekers if s.found is not None), key=_preference, default=None)
         if found is not None:
             return self._matched(found, "", 0)
         released = self._held.take_all()
-        self._consume(released)
-        self._start_seekers()
+        self._remember(released)
+        self._start_seekers(self._read)
         return released, None, "", 0
 
     def _hold_from(self, hold: int, text: str, start: int) -> Scanned:
         """Releases everything before a position and holds the rest."""
+        held = self._held
         fresh = text[start:] if start else text
-        length = len(text)
-        keep = self._position + self._held.length + len(fresh) - hold
+        keep = self._read - hold
         if keep > self.limit:
             raise LimitError(
                 f"more than {self.limit} characters are held back that may still become a delimiter",
                 limit="held_text",
-                position=self._position,
+                position=hold,
             )
-        if keep == 0:
-            released = self._held.take_all() + fresh if self._held.length else fresh
-        elif hold == self._position:
-            self._held.append(fresh)
-            return "", None, text, length
-        elif keep <= len(fresh):
+        if keep <= len(fresh):
             cut = len(fresh) - keep
-            released = self._held.take_all() + fresh[:cut]
-            self._held.append(fresh[cut:])
+            released = held.take_all() + fresh[:cut] if held.length else fresh[:cut]
+            if keep:
+                held.append(fresh[cut:])
         else:
-            released = self._held.take(hold - self._position)
-            self._held.append(fresh)
-        self._consume(released)
-        self._quick = keep == 0 and self._can_be_quick()
-        return released, None, text, length
+            released = held.take(held.length + len(fresh) - keep)
+            held.append(fresh)
+        self._remember(released)
+        return released, None, text, len(text)
 
     def _matched(self, found: tuple[int, int, int], text: str, start: int) -> Scanned:
         """Hands out a match and what comes before and after it."""
         first, last, index = found
-        position, held = self._position, self._held.length
-        window, origin = text, position - start
-        if held:
+        fresh_at = self._read - len(text) + start
+        position = fresh_at - self._held.length
+        window, origin = text, fresh_at - start
+        if self._held.length:
             window, origin = self._held.take_all() + (text[start:] if start else text), position
         entry = self.watch.entries[index]
         captures = entry.captures(window, first - origin, last - origin, self._before) if entry.groups else {}
         match = Match(index, first, last, window[first - origin : last - origin], captures)
         released = window[position - origin : first - origin]
-        if held and last >= position + held:
-            window, origin = text, position + held - start
-        self._consume(released)
-        self._consume(match.text)
-        self._start_seekers()
+        if last >= fresh_at:
+            window, origin = text, fresh_at - start
+        self._remember(released + match.text)
+        self._start_seekers(last)
         return released, match, window, last - origin
 
-    def _consume(self, text: str) -> None:
-        """Moves the position over text that is given out."""
-        self._position += len(text)
+    def _remember(self, text: str) -> None:
+        """Keeps the end of text that is given out, as context of what follows."""
         if self.context_size and text:
             self._before = (self._before + text)[-self.context_size :]
 
@@ -245,10 +261,9 @@ class Scanner:
         except (KeyError, TypeError, ValueError) as error:
             raise SnapshotError(f"the saved state of a scanner is damaged: {error!r}") from error
         self._held = HeldText()
-        self._before, self._position = before, position
+        self._before = before
         self._guard_at = position if guarded else -1
-        self._quick = False
-        self._start_seekers()
+        self._start_seekers(position)
         released, match, _, _ = self.scan(held, 0)
         if released or match is not None:
             raise SnapshotError("the saved state of a scanner belongs to other delimiters")
