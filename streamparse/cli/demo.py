@@ -1,0 +1,91 @@
+"""``streamparse demo``: recorded outputs of three formats, replayed through the real graph at reading speed.
+
+The recordings are those of ``examples/recordings``, which ship with the package: a line that describes the recording,
+then a line for each token.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import AsyncIterator
+from importlib import resources
+from typing import Any
+
+import anyio
+from rich.console import Console
+from rich.text import Text
+
+from streamparse.cli.command import Command
+from streamparse.cli.lines import shown
+from streamparse.cli.live import LiveView, console_on
+from streamparse.cli.output import show
+from streamparse.stream import parse_stream
+
+RECORDINGS = ("smollm2_tool_call", "qwen3_5", "gpt_oss")
+READING_SPEED = 30.0
+
+EXAMPLES = """\
+  streamparse demo                          replay three recordings in the terminal
+  streamparse demo --speed 100              the same for fast readers
+  streamparse demo --plain > demo.txt       without colours and redrawing"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "--speed",
+        type=_speed,
+        metavar="N",
+        help=f"tokens a second (default: {READING_SPEED:g}; where the output is no terminal: as fast as it goes)",
+    )
+    parser.add_argument("--plain", action="store_true", help="no colours and no redrawing")
+
+
+def _speed(text: str) -> float:
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0 < speed < float("inf"):
+        raise argparse.ArgumentTypeError(f"a number above 0 is needed, not {text!r}")
+    return speed
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Replay the recordings, one after the other."""
+    speed = arguments.speed or (READING_SPEED if sys.stdout.isatty() else None)
+    console = console_on(plain=arguments.plain)
+    codes = [anyio.run(_replay, name, console, 1 / speed if speed else 0.0) for name in RECORDINGS]
+    console.print(
+        Text("\nTo read an output of your own: streamparse parse --template NAME FILE", "dim"), soft_wrap=True
+    )
+    return max(codes)
+
+
+async def _replay(name: str, console: Console, pause: float) -> int:
+    """Show one recording: the question, then the answer as it is parsed."""
+    about, tokens = _recording(name)
+    console.print()
+    console.rule(Text(f"{about['template']}: {about['title']}"), align="left")
+    console.print(Text(about["made_by"], "dim"), soft_wrap=True)
+    console.print(Text(f"> {shown(about['prompt'])}\n", "bold"), soft_wrap=True)
+    stream = parse_stream(_at_pace(tokens, pause), about["template"], prefix=about["prefix"], tools=about["tools"])
+    return await show(stream, LiveView(console))
+
+
+def _recording(name: str) -> tuple[dict[str, Any], list[str]]:
+    """Read a recording: what it says of itself, and the texts of its tokens."""
+    file = resources.files("streamparse.cli") / "recordings" / f"{name}.jsonl"
+    about, *tokens = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    return about, [token["text"] for token in tokens]
+
+
+async def _at_pace(tokens: list[str], pause: float) -> AsyncIterator[str]:
+    for token in tokens:
+        await anyio.sleep(pause)
+        yield token
+
+
+COMMAND = Command("replay recorded outputs of three formats", EXAMPLES, add_arguments, run)

@@ -1,0 +1,82 @@
+"""What a command line names, turned into what the library takes: texts, tools, and input as it arrives."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+
+from streamparse.cli.command import UsageError
+
+READ_SIZE = 65536
+
+
+def text_in(path: str) -> str:
+    """Read a whole file as UTF-8 text, line ends as they are."""
+    with _reading(path):
+        return Path(path).read_bytes().decode("utf-8")
+
+
+def tools_in(path: str) -> list[Any]:
+    """Read a JSON list of tools, or a request's body that has one under ``tools``."""
+    try:
+        content = json.loads(text_in(path))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not JSON: {error}") from error
+    tools = content.get("tools") if isinstance(content, dict) else content
+    if not isinstance(tools, list):
+        raise UsageError(f"{path} has no list of tools")
+    return tools
+
+
+@contextmanager
+def input_descriptor(path: str | None) -> Iterator[int]:
+    """Open a file for reading, or take standard input where none is named; gives the file descriptor."""
+    if path is None or path == "-":
+        yield sys.stdin.fileno()
+        return
+    with _reading(path):
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        os.read(descriptor, 0)  # a folder opens, but can't be read
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+async def pieces(descriptor: int) -> AsyncIterator[bytes]:
+    """Give out bytes as they arrive, however few, to the end of the input."""
+    while True:
+        await _until_readable(descriptor)
+        piece = os.read(descriptor, READ_SIZE)
+        if not piece:
+            return
+        yield piece
+
+
+async def _until_readable(descriptor: int) -> None:
+    """Wait for input without a thread, so that an interrupt is heard at once."""
+    if sys.platform == "win32":  # its event loops wait for sockets only
+        return
+    try:
+        await anyio.wait_readable(descriptor)
+    except PermissionError:  # a regular file can always be read, and Linux refuses to wait for it
+        await anyio.lowlevel.checkpoint()
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """Say in the user's terms why a file can't be read."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"can't read {path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"can't read {path}: not UTF-8 text ({error.reason} at byte {error.start})") from error

@@ -1,0 +1,76 @@
+"""``streamparse parse``: a model's output in, events or the message out, while it is being written."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import anyio
+
+from streamparse.cli.command import Command
+from streamparse.cli.inputs import input_descriptor, pieces, text_in, tools_in
+from streamparse.cli.live import LiveView, console_on
+from streamparse.cli.output import EventLines, MessageLine, Output, show
+from streamparse.parser import ERROR_MODES, ErrorMode
+from streamparse.stream import parse_stream
+from streamparse.template import ResponseTemplate, load_response_template
+
+EXAMPLES = """\
+  streamparse parse --template qwen3 output.txt
+  curl -sN http://localhost:8000/raw | streamparse parse --template gpt_oss
+  streamparse parse --template ./my-model/ --prefix-file prompt.txt --tools tools.json output.txt
+  streamparse parse --template qwen3 --output message output.txt | jq .tool_calls"""
+
+OUTPUTS: dict[str, type[Output]] = {"events": EventLines, "message": MessageLine}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the output (default: standard input, as it comes)")
+    parser.add_argument(
+        "-t",
+        "--template",
+        required=True,
+        metavar="NAME|FILE",
+        help="a bundled template, a template's JSON, a tokenizer_config.json or a model's folder that has one",
+    )
+    prefix = parser.add_mutually_exclusive_group()
+    prefix.add_argument("--prefix", metavar="TEXT", help="the prompt, or its end: what the model's output continues")
+    prefix.add_argument("--prefix-file", metavar="FILE", help="the same, from a file")
+    parser.add_argument("--tools", metavar="FILE", help="JSON list of tools, which say of what type arguments are")
+    parser.add_argument(
+        "--errors",
+        choices=ERROR_MODES,
+        default="report",
+        help="malformed output: stop at it, report it and go on, or mend what is safe to mend (default: report)",
+    )
+    parser.add_argument(
+        "--output",
+        choices=sorted(OUTPUTS),
+        help="a line of JSON for each event, or one for the message (default: events; on a terminal: a live view)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Parse the input; the exit code says whether all of it was well-formed."""
+    template = load_response_template(arguments.template)
+    prefix = text_in(arguments.prefix_file) if arguments.prefix_file else arguments.prefix or ""
+    tools = tools_in(arguments.tools) if arguments.tools else None
+    with input_descriptor(arguments.file) as descriptor:
+        return anyio.run(_parse, descriptor, template, prefix, tools, arguments.errors, _output(arguments.output))
+
+
+def _output(chosen: str | None) -> Output:
+    if chosen is None and sys.stdout.isatty():
+        return LiveView(console_on())
+    return OUTPUTS[chosen or "events"]()
+
+
+async def _parse(
+    descriptor: int, template: ResponseTemplate, prefix: str, tools: list[Any] | None, errors: ErrorMode, output: Output
+) -> int:
+    return await show(parse_stream(pieces(descriptor), template, prefix=prefix, tools=tools, errors=errors), output)
+
+
+COMMAND = Command("parse a model's output while it is being written", EXAMPLES, add_arguments, run)
