@@ -18,9 +18,9 @@ import json
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from ..errors import ContentError
-from .content import SourcedDict
-from .schema_branches import Branch, SchemaReader, as_schema
+from streamparse.errors import ContentError
+from streamparse.stages.content import SourcedDict
+from streamparse.stages.schema_branches import Branch, SchemaReader, as_list, as_schema
 
 MAX_VALUE_DEPTH = 50
 """How deep values are cast; what lies deeper stays as it was read."""
@@ -54,15 +54,16 @@ class ArgumentCaster:
 
     def _absent(self) -> dict[str, Any]:
         branches = self._reader.branches([self._schema])
-        required = {str(key) for branch in branches for facet in branch.facets for key in facet.get("required") or ()}
+        facets = [facet for branch in branches for facet in branch.facets]
+        required = {str(key) for facet in facets for key in as_list(facet.get("required"))}
         if required and branches and not any(branch.fits({}) for branch in branches):
             raise ContentError(f"the call has no arguments, and {self._tool} requires {', '.join(sorted(required))}")
         return {}
 
     def _value(self, value: Any, schemas: list[Any], depth: int, source: Any = None) -> Any:
-        branches = self._reader.branches(schemas)
-        if not branches or depth <= 0:
+        if not schemas or depth <= 0:
             return value
+        branches = self._reader.branches(schemas)
         if isinstance(source, str):
             read, found = self._text(source, branches, depth)
             return found if read else value
@@ -94,7 +95,7 @@ class ArgumentCaster:
                 except (KeyError, ValueError, RecursionError):
                     continue
                 return True, self._structured(value, branch, depth)
-        return False, text
+        return "string" in kinds, text
 
     def _structured(self, value: Any, branch: Branch, depth: int) -> Any:
         if isinstance(value, dict):

@@ -50,7 +50,7 @@ class Branch:
     @cached_property
     def literals(self) -> dict[str, Any]:
         """The scalars among the members, by the text that stands for each; a string stands for itself first of all."""
-        scalars = [value for value in self.members or () if type(value) in SCALAR_TYPES]
+        scalars = [value for value in self.members or () if self._may_be(SCALAR_TYPES.get(type(value)))]
         by_text = {value: value for value in scalars if isinstance(value, str)}
         for value in scalars:
             by_text.setdefault(json.dumps(value), value)
@@ -67,6 +67,12 @@ class Branch:
             if any(keyword in facet for facet in self.facets):
                 return (kind,)
         return ()
+
+    def _may_be(self, kind: str | None) -> bool:
+        """Whether a scalar of a type is allowed by the types that the schema names."""
+        if kind is None or not self.types:
+            return kind is not None
+        return kind in self.types or (kind == "integer" and "number" in self.types)
 
     @property
     def takes_any_text(self) -> bool:

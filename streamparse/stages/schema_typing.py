@@ -16,9 +16,8 @@ from inspect import isfunction, ismethod
 from typing import Any
 
 from streamparse.errors import StreamparseError
-
-from .argument_casting import ArgumentCaster
-from .function_schema import function_schema
+from streamparse.stages.argument_casting import ArgumentCaster
+from streamparse.stages.function_schema import function_schema
 
 Types = tuple[str, ...]
 Calls = Iterator[dict[str, Any]]
@@ -72,7 +71,8 @@ class ToolSchemas:
         """Cast the arguments of a value that is a call, or of each call in a list.
 
         Strict casting works on the value itself and returns it, as transformers does; lenient casting leaves it as
-        it is and returns a new one. Raises ContentError (lenient only) for a call without arguments whose tool needs some.
+        it is and returns a new one. Raises ContentError (lenient only) for a call without arguments
+        whose tool requires some.
 
         >>> schemas = ToolSchemas.from_tools([{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}])
         >>> schemas.cast({"function": {"name": "f", "arguments": {"n": "7"}}}, lenient=False)

@@ -16,6 +16,7 @@ import regex
 
 from streamparse.errors import ContentError, LimitError
 from streamparse.stages.content.tag_parts import Literal, Run, Step, character_test, run_ends, run_step, sequence_step
+from streamparse.stages.content.tag_pattern import compile_tag_pattern
 from streamparse.stages.content.tag_shape import TagShape, recognise
 
 
@@ -31,12 +32,12 @@ FindTags = Callable[[str], Iterator[Tag]]
 
 
 def tag_finder(pattern: str, seconds: float) -> FindTags:
-    r"""Make the function that finds the tags of ``pattern``; raises ``regex.error`` for a faulty one.
+    r"""Make the function that finds the tags of ``pattern``; raises FaultyPattern.
 
     >>> [*tag_finder(r"<(?P<key>\w+)>(?P<value>.*?)</\1>", 1.0)("<a>1</a> <b>2</b>")]
     [Tag(key='a', value='1', position=3), Tag(key='b', value='2', position=12)]
     """
-    compiled = regex.compile(pattern, regex.DOTALL)
+    compiled = compile_tag_pattern(pattern)
     shape = recognise(pattern)
     return shape_finder(shape) if shape else pattern_finder(compiled, seconds)
 

@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import regex
-
 from streamparse.errors import ContentError, Fault
 from streamparse.stages.content.table import (
     STRICT,
@@ -27,6 +25,7 @@ from streamparse.stages.content.table import (
     kind_of,
     known_arguments,
 )
+from streamparse.stages.content.tag_pattern import FaultyPattern, compile_tag_pattern
 from streamparse.stages.content.tag_scanner import Tag, tag_finder
 from streamparse.stages.content.value_parser import SourcedDict, ValueParser, check_value_parser, failing
 
@@ -40,8 +39,8 @@ def prepare(arguments: Mapping[str, Any], preparation: Preparation = STRICT, /) 
         return failing("xml-inline needs the argument tag_pattern")
     try:
         tags_of = tag_finder(pattern, preparation.limits.pattern_seconds)
-    except regex.error as error:
-        return failing(f"tag_pattern is not a pattern: {error}")
+    except FaultyPattern as error:
+        return failing(f"tag_pattern can't be compiled: {error}")
     values_of = ValueParser(arguments.get("value_parser"), preparation)
     collects = bool(arguments.get("merge_duplicates", False))
 
@@ -104,9 +103,9 @@ def check_pattern(pattern: Any, path: str) -> Findings:
     if not isinstance(pattern, str):
         return [Fault(path, f"must be a string, not {kind_of(pattern)}")], []
     try:
-        groups = regex.compile(pattern, regex.DOTALL).groupindex
-    except regex.error as error:
-        return [Fault(path, f"is not a pattern: {error}")], []
+        groups = compile_tag_pattern(pattern).groupindex
+    except FaultyPattern as error:
+        return [Fault(path, f"can't be compiled: {error}")], []
     warnings = []
     if "key" not in groups:
         warnings.append(Fault(path, "has no group (?P<key>…), so a text with a tag in it will fail"))
