@@ -24,7 +24,7 @@ __all__ = ["End", "ParseStream", "parse_stream"]
 
 def parse_stream(
     source: Source,
-    template: TemplateSource,
+    template: TemplateSource | None = None,
     *,
     prefix: str | Sequence[int] | Any | None,
     tools: Sequence[Any] | None = None,
@@ -47,8 +47,9 @@ def parse_stream(
     asked for; one that blocks while it waits for text would block the event loop, and is read in a thread with
     ``blocking``.
 
-    ``template``, ``prefix``, ``tools``, ``errors`` (here ``"report"`` if nothing else is said), ``tokenizer``,
-    ``spans`` and ``limits`` are those of ``ResponseParser``.
+    ``template`` (a dict, a path, the name of a bundled template, or a loaded one), ``prefix``, ``tools``, ``errors``
+    (here ``"report"`` if nothing else is said), ``tokenizer``, ``spans`` and ``limits`` are those of
+    ``ResponseParser``.
 
     ``stages`` are stages of the user's own between the parser and the sink, ``input_stages`` between the source and
     the parser; ``streamparse.graph.stage`` says what a stage may be. ``chaining``, ``read_ahead`` and ``capacity``
@@ -60,9 +61,18 @@ def parse_stream(
     >>> async def show() -> None:
     ...     async with parse_stream(["<think>Hm", "m</think>Hello"], "qwen3", prefix="") as stream:
     ...         async for event in stream:
-    ...             print(event["type"], event.get("text", ""))
+    ...             print(event["type"], event.get("field"), event.get("text"))
     ...     print(stream.message)
     >>> asyncio.run(show())
+    region_open reasoning_content None
+    region_chunk reasoning_content Hm
+    region_chunk reasoning_content m
+    region_close reasoning_content None
+    region_open content None
+    region_chunk content Hello
+    region_close content None
+    message None None
+    {'role': 'assistant', 'reasoning_content': 'Hmm', 'content': 'Hello'}
     """
     parser = ResponseParser(
         template, prefix, tools=tools, errors=errors, tokenizer=tokenizer, spans=spans, limits=limits

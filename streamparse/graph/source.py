@@ -79,22 +79,12 @@ class SourceReader:
             raise
         except Exception as error:
             raise _source_error(error) from error
-        batch: list[Any] = piece if self._gives_batches else [piece]
-        amount = 0
-        for piece in batch:
-            if type(piece) is End:
-                self.end = piece
-                batch = batch[: batch.index(piece)]
-                break
-            amount += len(piece) if type(piece) in _SLICED else 1
-        self.pieces += len(batch)
-        self.amount += amount
-        work = amount + _PIECE_WORK * len(batch)
-        if work > SLICE:
-            self._backlog.extend(_slices(batch))
-            return self._next_slice()
-        self._work += work
-        return batch
+        if type(piece) is str and len(piece) < SLICE:
+            self.pieces += 1
+            self.amount += len(piece)
+            self._work += len(piece) + _PIECE_WORK
+            return [piece]
+        return self._accept(piece if self._gives_batches else [piece])
 
     async def aclose(self) -> None:
         """Close the source, once; raises SourceError if that fails."""
@@ -105,6 +95,24 @@ class SourceReader:
                 await close_all(self.to_close)
             except Exception as error:
                 raise _source_error(error) from error
+
+    def _accept(self, batch: list[Any]) -> list[Any]:
+        """Look for the end in a batch, count what is in it, and give as much of it as makes up a slice."""
+        amount = 0
+        for position, piece in enumerate(batch):
+            if type(piece) is End:
+                self.end = piece
+                batch = batch[:position]
+                break
+            amount += len(piece) if type(piece) in _SLICED else 1
+        self.pieces += len(batch)
+        self.amount += amount
+        work = amount + _PIECE_WORK * len(batch)
+        if work > SLICE:
+            self._backlog.extend(_slices(batch))
+            return self._next_slice()
+        self._work += work
+        return batch
 
     def _next_slice(self) -> list[Any]:
         """Take pieces from the backlog until they make up one slice of work."""
