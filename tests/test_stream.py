@@ -1,0 +1,464 @@
+"""parse_stream: the parser's events from any source, the message last, and nothing left behind."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import pairwise
+from typing import Any
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamparse.errors import ParseError, PrefixError, SourceError, StageError, StreamparseError, TemplateError
+from streamparse.graph import Channel, Concurrent
+from streamparse.parser import ResponseParser
+from streamparse.stream import End, ParseStream, parse_stream
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("no_thread_left")]
+
+TEMPLATE: dict[str, Any] = {
+    "start_anchor": "<|assistant|>",
+    "defaults": {"role": "assistant"},
+    "fields": {
+        "reasoning_content": {"open": "<think>", "close": "</think>"},
+        "tool_calls": {
+            "open": "<call>",
+            "close": "</call>",
+            "repeats": True,
+            "content": "json",
+            "transform": {"type": "function", "function": "{content}"},
+        },
+        "content": {},
+    },
+}
+TEXT = '<think>The user greets. 🙂</think>Hello!<call>{"name": "f", "arguments": {"x": 1}}</call> Done.'
+PREFILL = "<|assistant|><think>So"
+
+Event = dict[str, Any]
+
+
+async def collect(stream: ParseStream) -> list[Event]:
+    async with stream:
+        return [event async for event in stream]
+
+
+def of_the_core(pieces: Iterable[Any], prefix: str = "", **options: Any) -> list[Event]:
+    """The events that the parser gives without any stream."""
+    finish_reason = options.pop("finish_reason", None)
+    parser = ResponseParser(TEMPLATE, prefix, **{"errors": "report", **options})
+    events = list(parser.initial_events)
+    for piece in pieces:
+        events += parser.feed(piece)
+    message, last = parser.finalize(finish_reason)
+    closing = {"type": "message", "message": message, "problems": parser.problems, "finish_reason": finish_reason}
+    return [*events, *last, closing]
+
+
+def said(events: list[Event]) -> list[Any]:
+    """What events say, however their chunks are cut."""
+    parts: list[Any] = []
+    for event in events:
+        if event["type"] == "region_chunk":
+            parts += [(event["field"], event["dirty"], character) for character in event["text"]]
+        else:
+            parts.append(event)
+    return parts
+
+
+def cut(text: Any, *places: int) -> list[Any]:
+    """A text, or bytes, in pieces."""
+    edges = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
+    return [text[start:end] for start, end in pairwise(edges)]
+
+
+async def from_async(pieces: Iterable[Any]) -> AsyncIterator[Any]:
+    for piece in pieces:
+        await checkpoint()
+        yield piece
+
+
+class Tokenizer:
+    """A tokenizer whose token ids are the characters' numbers."""
+
+    def decode(self, ids: list[int], **options: Any) -> str:
+        return "".join(map(chr, ids))
+
+
+class Source:
+    """An asynchronous or synchronous source that counts how often it is open, and what was read of it."""
+
+    def __init__(self, pieces: Iterable[Any] = ("<think>", "a ", "b ", "c ") * 5) -> None:
+        self.pieces = list(pieces)
+        self.open = 0
+        self.read: list[Any] = []
+
+    async def asynchronous(self) -> AsyncIterator[Any]:
+        with self:
+            for piece in self.pieces:
+                await checkpoint()
+                self.read.append(piece)
+                yield piece
+
+    def synchronous(self) -> Iterator[Any]:
+        with self:
+            for piece in self.pieces:
+                self.read.append(piece)
+                yield piece
+
+    def __enter__(self) -> None:
+        self.open += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.open -= 1
+
+
+WAYS: list[dict[str, Any]] = [{}, {"chaining": False}, {"read_ahead": True}, {"read_ahead": True, "capacity": 1}]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("source", [list, iter, from_async])
+async def test_the_events_are_those_of_the_parser_and_then_the_message(
+    source: Callable[[list[str]], Any], way: dict[str, Any]
+) -> None:
+    pieces = cut(TEXT, *range(0, 200, 3))
+    expected = of_the_core(pieces, PREFILL)
+    events = await collect(parse_stream(source(pieces), TEMPLATE, prefix=PREFILL, **way))
+    assert said(events) == said(expected)
+    assert events == expected or way.get("capacity") == 1
+    assert events[-1]["message"]["tool_calls"][0]["function"] == {"name": "f", "arguments": {"x": 1}}
+
+
+@pytest.mark.parametrize(
+    ("pieces", "options"),
+    [
+        (cut(TEXT, *range(0, 300, 5)), {}),
+        (cut(TEXT.encode(), *range(0, 300, 5)), {}),
+        (list(map(ord, TEXT)), {"tokenizer": Tokenizer()}),
+        ([list(map(ord, piece)) for piece in cut(TEXT, 5, 9, 50)], {"tokenizer": Tokenizer()}),
+        (TEXT, {}),
+        ([TEXT], {}),
+    ],
+    ids=["text", "bytes", "ids", "lists of ids", "one text", "one piece"],
+)
+@pytest.mark.parametrize("blocking", [False, True])
+async def test_pieces_may_be_text_bytes_or_token_ids(pieces: Any, options: dict[str, Any], blocking: bool) -> None:
+    events = await collect(parse_stream(pieces, TEMPLATE, prefix="", blocking=blocking, **options))
+    assert said(events) == said(of_the_core([TEXT]))
+
+
+@given(
+    text=st.lists(
+        st.sampled_from(["<think>", "</think>", "<call>", "</call>", '{"name": "f"}', "<", "a ", "é", "\n", "</"])
+    ).map("".join),
+    places=st.lists(st.integers(0, 200), max_size=8),
+    as_bytes=st.booleans(),
+    source=st.sampled_from([list, iter, from_async]),
+    way=st.sampled_from([*WAYS, {"blocking": True}]),
+    awaiting=st.lists(st.sampled_from(["batch", "generator", "ordered", "unordered"]), max_size=2),
+)
+async def test_the_way_in_which_a_text_is_streamed_never_shows(
+    text: str,
+    places: list[int],
+    as_bytes: bool,
+    source: Callable[[list[str]], Any],
+    way: dict[str, Any],
+    awaiting: list[str],
+) -> None:
+    pieces = cut(text.encode() if as_bytes else text, *places)
+    stages = [PASSING[kind] for kind in awaiting]
+    events = await collect(parse_stream(source(pieces), TEMPLATE, prefix="", stages=stages, **way))
+    assert said(events) == said(of_the_core([text]))
+
+
+async def pass_batch(batch: list[Event]) -> list[Event]:
+    await checkpoint()
+    return batch
+
+
+async def pass_batches(batches: AsyncIterator[list[Event]]) -> AsyncIterator[list[Event]]:
+    async for batch in batches:
+        yield batch
+
+
+async def pass_one(event: Event) -> list[Event]:
+    await checkpoint()
+    return [event]
+
+
+PASSING: dict[str, Any] = {
+    "batch": pass_batch,
+    "generator": pass_batches,
+    "ordered": Concurrent(pass_one, limit=3),
+    "unordered": Concurrent(pass_one, limit=3, ordered=False, when=lambda event: event["type"] == "nothing"),
+}
+
+
+async def test_the_prefill_is_shown_before_the_source_gives_anything() -> None:
+    async def silent() -> AsyncIterator[str]:
+        await anyio.sleep_forever()
+        yield ""
+
+    for way in ({}, {"chaining": False}):
+        async with parse_stream(silent(), TEMPLATE, prefix=PREFILL, **way) as stream:
+            assert await anext(stream) == {"type": "region_open", "field": "reasoning_content"}
+            assert (await anext(stream))["text"] == "So"
+
+
+async def test_what_is_ready_is_given_without_a_visit_to_the_event_loop() -> None:
+    stream = parse_stream(["Hello <call>"], TEMPLATE, prefix="")
+    await anext(stream)
+    with pytest.raises(StopIteration) as given:
+        stream.__anext__().send(None)
+    assert given.value.value["text"] == "Hello "
+    await stream.aclose()
+
+
+async def test_the_source_may_say_why_it_ended() -> None:
+    end = End("length", usage={"completion_tokens": 3})
+    source = Source(["Hello", end, "not read"])
+    stream = parse_stream(source.asynchronous(), TEMPLATE, prefix="")
+    assert (stream.end, stream.message) == (None, None)
+    events = await collect(stream)
+    assert events == of_the_core(["Hello"], finish_reason="length")
+    assert events[-1]["finish_reason"] == "length"
+    assert stream.end is end
+    assert stream.message == events[-1]["message"]
+    assert source.read == ["Hello", end]
+
+
+async def test_problems_are_in_the_message_event_and_on_the_stream() -> None:
+    stream = parse_stream(['<call>{"name": "f", "arguments": {"x": </call>'], TEMPLATE, prefix="")
+    events = await collect(stream)
+    assert events[-1]["problems"] == stream.problems
+    assert len(stream.problems) == 1
+
+
+async def test_strict_mode_raises_what_the_parser_raises() -> None:
+    source = Source(["Hi <call>", "no json", "</call>", "more"])
+    stream = parse_stream(source.asynchronous(), TEMPLATE, prefix="", errors="strict")
+    with pytest.raises(ParseError) as caught:
+        await collect(stream)
+    assert not isinstance(caught.value, StageError)
+    assert source.open == 0
+    assert "more" not in source.read
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"source": ["a"], "template": {"fields": {}}, "prefix": ""}, TemplateError),
+        ({"source": ["a"], "template": TEMPLATE, "prefix": None}, PrefixError),
+        ({"source": 5, "template": TEMPLATE, "prefix": ""}, SourceError),
+        ({"source": ["a"], "template": TEMPLATE, "prefix": "", "stages": [5]}, StreamparseError),
+    ],
+)
+async def test_wrong_arguments_are_refused_at_the_call(arguments: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        parse_stream(**arguments)
+
+
+async def test_the_template_may_be_the_name_of_a_bundled_one() -> None:
+    stream = parse_stream(["<think>a</think>b"], "qwen3", prefix="")
+    await collect(stream)
+    assert stream.message == {"role": "assistant", "reasoning_content": "a", "content": "b"}
+
+
+async def test_an_error_of_the_source_comes_after_the_events_before_it() -> None:
+    async def broken() -> AsyncIterator[str]:
+        yield "Hello "
+        raise OSError("connection lost")
+
+    for way in WAYS:
+        events: list[Event] = []
+        with pytest.raises(SourceError, match="connection lost"):
+            await collect_into(parse_stream(broken(), TEMPLATE, prefix="", **way), events)
+        assert [event.get("text") for event in events] == [None, "Hello "]
+
+
+async def collect_into(stream: ParseStream, events: list[Event]) -> None:
+    async with stream:
+        async for event in stream:
+            events.append(event)
+
+
+def redact(event: Event) -> list[Event]:
+    """Replace names, in text and in values."""
+    if event["type"] == "region_chunk":
+        return [{**event, "text": event["text"].replace("Ada", "***")}]
+    if event["type"] == "message":
+        content = event["message"]["content"].replace("Ada", "***")
+        return [{**event, "message": {**event["message"], "content": content}}]
+    return [event]
+
+
+@pytest.mark.parametrize("chaining", [True, False])
+async def test_a_stage_of_the_user_sees_every_event_even_the_message(chaining: bool) -> None:
+    stream = parse_stream(["Hello ", "Ada", "!"], TEMPLATE, prefix="", stages=[redact], chaining=chaining)
+    events = await collect(stream)
+    assert "".join(event.get("text", "") for event in events) == "Hello ***!"
+    assert events[-1]["message"]["content"] == "Hello ***!"
+
+
+@pytest.mark.parametrize("chaining", [True, False])
+async def test_a_stage_of_the_user_may_come_before_the_parser(chaining: bool) -> None:
+    stream = parse_stream(
+        ["a", "b"], TEMPLATE, prefix="", input_stages=[lambda piece: [piece.upper()]], chaining=chaining
+    )
+    assert (await collect(stream))[-1]["message"]["content"] == "AB"
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+async def test_tools_run_beside_the_stream_and_their_results_come_before_the_message(ordered: bool) -> None:
+    running = most_at_once = 0
+
+    async def run_tool(event: Event) -> list[Event]:
+        nonlocal running, most_at_once
+        running += 1
+        most_at_once = max(most_at_once, running)
+        for _ in range(3):
+            await checkpoint()
+        running -= 1
+        return [event, {"type": "tool_result", "name": event["value"]["function"]["name"]}]
+
+    tools = Concurrent(
+        run_tool,
+        limit=2,
+        ordered=ordered,
+        when=lambda event: event["type"] == "region_close" and event["field"] == "tool_calls",
+    )
+    text = "".join(f'<call>{{"name": "{name}", "arguments": {{}}}}</call>' for name in "abcd")
+    events = await collect(parse_stream(cut(text, *range(0, 200, 7)), TEMPLATE, prefix="", stages=[tools]))
+    results = [event["name"] for event in events if event["type"] == "tool_result"]
+    assert results == list("abcd") if ordered else sorted(results) == list("abcd")
+    assert events[-1]["type"] == "message"
+    assert most_at_once == 2
+
+
+async def test_a_slow_sink_loses_nothing_and_what_waits_stays_bounded() -> None:
+    pieces = ["word "] * 2000
+    async with parse_stream(from_async(pieces), TEMPLATE, prefix="", read_ahead=True, capacity=500) as stream:
+        events = []
+        async for event in stream:
+            events.append(event)
+            for _ in range(200 if len(events) < 30 else 0):
+                await checkpoint()
+        channels = stream.statistics().channels
+    assert said(events) == said(of_the_core(pieces))
+    assert len(events) < 1500, "chunks were joined"
+    assert max(channel.highest_weight for channel in channels) <= 500
+
+
+async def test_pieces_can_be_pushed_from_a_callback() -> None:
+    channel = Channel[Any](capacity=10_000)
+    events: list[Event] = []
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collect_into, parse_stream(channel, TEMPLATE, prefix=""), events)
+        for piece in cut(TEXT, *range(0, 300, 4)):
+            assert channel.offer([piece])
+        channel.offer([End("stop")])
+    assert said(events) == said(of_the_core([TEXT], finish_reason="stop"))
+
+
+async def test_statistics_tell_what_went_through() -> None:
+    stream = parse_stream(["Hello ", "you"], TEMPLATE, prefix="", stages=[redact])
+    events = await collect(stream)
+    statistics = stream.statistics()
+    assert (statistics.pieces, statistics.amount, statistics.items) == (2, 9, len(events))
+    assert [stage.name for stage in statistics.stages] == ["parse", "redact"]
+    assert statistics.channels == ()
+
+
+@pytest.mark.parametrize("way", [*WAYS, {"stages": [pass_batch]}])
+async def test_leaving_async_with_closes_the_source_before_it_returns(
+    way: dict[str, Any], living_tasks: Callable[[], int]
+) -> None:
+    before = living_tasks()
+    source = Source()
+    async with parse_stream(source.asynchronous(), TEMPLATE, prefix="", **way) as stream:
+        await anext(stream)
+    assert source.open == 0
+    assert living_tasks() == before
+    assert await anext(stream, "the end") == "the end"
+
+
+@given(
+    way=st.sampled_from([*WAYS, {"stages": [pass_batch]}, {"stages": [PASSING["ordered"]]}]),
+    kind=st.sampled_from(["asynchronous", "synchronous", "blocking"]),
+    turns=st.integers(0, 60),
+)
+async def test_cancelling_at_any_moment_leaves_nothing(way: dict[str, Any], kind: str, turns: int) -> None:
+    before = len(anyio.get_running_tasks())
+    source = Source()
+    pieces = source.asynchronous() if kind == "asynchronous" else source.synchronous()
+
+    async def read(stream: ParseStream) -> None:
+        async with stream:
+            async for _ in stream:
+                await checkpoint()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(read, parse_stream(pieces, TEMPLATE, prefix="", blocking=kind == "blocking", **way))
+        for _ in range(turns):
+            await checkpoint()
+        tasks.cancel_scope.cancel()
+    assert source.open == 0
+    assert len(anyio.get_running_tasks()) == before
+
+
+async def test_an_error_of_the_reader_closes_the_source_and_is_its_own() -> None:
+    source = Source()
+    with pytest.raises(ZeroDivisionError):
+        async with parse_stream(source.asynchronous(), TEMPLATE, prefix="", read_ahead=True) as stream:
+            1 / len((await anext(stream)).get("text", ""))
+    assert source.open == 0
+
+
+async def test_a_bare_break_closes_an_asynchronous_source_soon(living_tasks: Callable[[], int]) -> None:
+    before = living_tasks()
+    source = Source()
+    async for _ in parse_stream(source.asynchronous(), TEMPLATE, prefix=""):
+        break
+    for _ in range(10):
+        await checkpoint()
+    assert source.open == 0
+    assert living_tasks() == before
+
+
+async def test_a_bare_break_closes_a_synchronous_source_soon() -> None:
+    source = Source()
+    async for _ in parse_stream(source.synchronous(), TEMPLATE, prefix=""):
+        break
+    for _ in range(10):
+        await checkpoint()
+    assert source.open == 0
+
+
+async def test_a_bare_break_ends_the_thread_of_a_blocking_source() -> None:
+    source = Source(["word "] * 100_000)
+    async for _ in parse_stream(source.synchronous(), TEMPLATE, prefix="", blocking=True):
+        break
+    with anyio.fail_after(5):
+        while source.open:
+            await anyio.sleep(0.001)
+
+
+async def test_a_stream_that_was_never_read_warns_of_nothing() -> None:
+    source = Source()
+    parse_stream(source.asynchronous(), TEMPLATE, prefix="")
+    parse_stream(source.asynchronous(), TEMPLATE, prefix="", chaining=False)
+    gc.collect()
+    await checkpoint()
+    assert source.open == 0
+
+
+async def test_streams_that_run_tasks_ask_for_async_with() -> None:
+    stream = parse_stream(["a"], TEMPLATE, prefix="", stages=[pass_batch])
+    with pytest.raises(StreamparseError, match="async with"):
+        await anext(stream)
+    with suppress(StreamparseError):
+        await stream.aclose()
