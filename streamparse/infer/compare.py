@@ -135,10 +135,11 @@ _OPENERS = "<[({"
 
 
 def _cut_quality(text: str, at: int) -> int:
-    """How bad a cut is: best between a closing mark and an opening one, white space going with either."""
+    """How bad a cut is: best at white space, then between a closing mark and an opening one."""
+    at_space = text[at - 1 : at].isspace() or text[at : at + 1].isspace()
     before, behind = text[:at].rstrip(), text[at:].lstrip()
     good = (not before or before[-1] in _CLOSERS) + (not behind or behind[0] in _OPENERS)
-    return 2 - good
+    return 4 - good - 2 * at_space
 
 
 def is_mark(text: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from streamparse.infer.content import Content
 from streamparse.infer.envelope import Envelope
 from streamparse.infer.reasoning import Reasoning
-from streamparse.infer.tools.reading import Reading, quoted
+from streamparse.infer.tools.reading import Reading, noise, quoted
 
 ResponseTemplateSource = dict[str, Any]
 
@@ -43,7 +43,7 @@ def _anchor(anchors: Sequence[str]) -> dict[str, str]:
 
 def _content_field(content: Content, reading: Reading | None, reasoning: Reasoning) -> dict[str, Any]:
     """Content: the implicit field that drops marks which belong to nothing, or a field with its own marks."""
-    loose = [*content.ends, *content.noise, *(reading.noise if reading is not None else ())]
+    loose = [*content.ends, *noise(*content.ends), *content.noise, *(reading.noise if reading is not None else ())]
     taken = {reasoning.open, *_literals(reading)}
     if content.mode != "wrapped":
         dropped = [text for text in dict.fromkeys(loose) if text and text not in taken]

@@ -31,6 +31,13 @@ class Content:
     ends: tuple[str, ...] = ()
 
 
+def _sharp(lead: str) -> str:
+    """A lead without the white space behind a mark; behind a word it is what tells the word from a longer one."""
+    bare = lead.rstrip()
+    last = next(reversed(pieces(bare)), "")
+    return bare if is_mark(last) and len(last) >= 3 else bare + lead[len(bare) :][:1]
+
+
 @dataclass(frozen=True)
 class _Seen:
     """A content in a turn: what leads to it (without reasoning) and what follows it."""
@@ -54,7 +61,7 @@ def find_content(prober: Prober, envelope: Envelope, reasoning: Reasoning) -> Co
     if not any(is_mark(lead) for lead in leads):
         return Content("plain", noise=tuple(dict.fromkeys(stray)), ends=envelope.ends)
     if all(is_mark(lead) for lead in leads):
-        opening = common_suffix(leads).strip()
+        opening = common_suffix([_sharp(turn.lead) for turn in seen]).lstrip()
         if is_mark(opening):
             closes = _closes(seen, opening, envelope.ends)
             return Content("wrapped", opening, closes, tuple(dict.fromkeys(stray)), _after(closes, envelope.ends))
@@ -84,6 +91,8 @@ def _turns_with_content(prober: Prober, envelope: Envelope, reasoning: Reasoning
             anchor = envelope.anchor.strip()
             lead = lead.partition(anchor)[2] if anchor and anchor in lead else lead
             yield _Seen(lead, after)
+            continue
+        if reasoning.open and lead.rstrip().endswith(reasoning.open):
             continue
         rest = without_reasoning(lead, reasoning)
         closes_only = bool(reasoning.close) and lead.strip().startswith(reasoning.close)

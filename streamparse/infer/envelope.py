@@ -37,11 +37,13 @@ class Envelope:
     """The frame of the assistant's turn.
 
     ``anchor`` is the text in the prompt after which the turn begins (empty where there is none); ``prompts`` the
-    generation prompts, the default first; ``ends`` what ends a turn.
+    generation prompts, the default first; ``ends`` what ends a turn. ``own`` says that the anchor is the turn's own header,
+    not the end of what comes before it.
     """
 
     anchor: str
     prompts: tuple[GenerationPrompt, ...]
+    own: bool = True
     ends: tuple[str, ...] = ()
 
     def spoken(self, tail: str) -> str:
@@ -80,22 +82,23 @@ class Envelope:
 def find_envelope(prober: Prober) -> Envelope:
     """Read the anchor, the generation prompts and what ends a turn."""
     prompts = tuple(_generation_prompts(prober))
-    frame = Envelope(_trimmed(_find_anchor(prober, prompts[0].tail)), prompts)
+    anchor, own = _find_anchor(prober, prompts[0].tail)
+    frame = Envelope(_trimmed(anchor), prompts, own)
     for prompt in prompts[1:]:
         frame = frame.fitting(prompt.tail)
     return replace(frame, ends=_find_ends(prober, frame))
 
 
-def _find_anchor(prober: Prober, prompt: str) -> str:
+def _find_anchor(prober: Prober, prompt: str) -> tuple[str, bool]:
     """What the prompt and all turns begin with, less the end of the user's turn if anything is left then."""
     shared = common_beginning(prompt, list(_turns(prober)))
     if len(prompt[len(shared) :].split()) >= MANY_WORDS:
         before_content = prober.turn(Said(CONTENT)).partition(CONTENT)[0]
         ending = common_suffix([prompt, before_content])
-        return ending if is_mark(ending) else _last_marks(prompt)
+        return (ending if is_mark(ending) else _last_marks(prompt)), False
     bare = prober.bare()
     header = shared[len(bare) :] if prompt.startswith(bare) and shared.startswith(bare) else ""
-    return header if header.strip() else shared
+    return (header, True) if header.strip() else (shared, False)
 
 
 def _last_marks(text: str) -> str:
@@ -156,18 +159,18 @@ def _find_ends(prober: Prober, frame: Envelope) -> tuple[str, ...]:
     if not end.strip() and is_mark(at_end):
         firsts = [next((piece for piece in pieces(text) if is_mark(piece)), "") for text in (at_end, in_between)]
         return tuple(outermost(firsts))
-    end = _without_beginning_of(frame.anchor, end)
+    end = _without_beginning_of(frame, end)
     return (end.strip(),) if is_mark(end) else ()
 
 
-def _without_beginning_of(anchor: str, end: str) -> str:
+def _without_beginning_of(frame: Envelope, end: str) -> str:
     """What ends a turn, without the beginning of the next turn's header."""
-    parts = pieces(anchor)
-    for first in range(min(2, len(parts))):
-        for last in range(len(parts), first, -1):
-            begun = "".join(parts[first:last])
-            if begun.strip() and end.rstrip().endswith(begun.strip()) and end.strip() != begun.strip():
-                return end.rstrip()[: -len(begun.strip())]
+    parts = pieces(frame.anchor)
+    first = 0 if frame.own else 1
+    for last in range(len(parts), first, -1):
+        begun = "".join(parts[first:last]).strip()
+        if begun and end.rstrip().endswith(begun) and end.strip() != begun:
+            return end.rstrip()[: -len(begun)]
     return end
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from streamparse.infer.compose import compose
@@ -46,13 +46,14 @@ def infer_response_template(source: str, *, bos_token=None, eos_token=None, chat
     envelope = find_envelope(prober)
     reasoning, envelope = find_reasoning(prober, envelope)
     observed = observe_calls(prober, envelope, reasoning)
-    readings = list(_readings(observed)) if observed is not None else []
-    for reading in readings:
-        envelope = envelope.begun_before(reading.opening.strip())
-    if observed is not None and readings:
+    content = find_content(observed.prober if observed else prober, envelope, reasoning)
+    readings = _readings(observed, content)
+    if any(envelope.begun_before(reading.opening.strip()) != envelope for reading in readings):
+        for reading in readings:
+            envelope = envelope.begun_before(reading.opening.strip())
         observed = observe_calls(prober, envelope, reasoning)
-        readings = list(_readings(observed))
-    content = find_content(prober, envelope, reasoning)
+        content = find_content(observed.prober if observed else prober, envelope, reasoning)
+        readings = _readings(observed, content)
     anchors = anchors_after_results(observed.prober if observed else prober, envelope.anchor)
     cases = all_cases(prober, envelope, reasoning, observed)
     best, best_score = None, None
@@ -66,9 +67,11 @@ def infer_response_template(source: str, *, bos_token=None, eos_token=None, chat
     return Inference(best, check_all(best, cases), envelope, reasoning, content, chosen)
 
 
-def _readings(observed: Observed) -> Iterator[Reading]:
-    for reader in READERS:
-        yield from reader(observed)
+def _readings(observed: Observed | None, content: Content) -> list[Reading]:
+    if observed is None:
+        return []
+    observed = replace(observed, ends=content.ends)
+    return [reading for reader in READERS for reading in reader(observed)]
 
 
 def find_phrasing(renderer: Renderer) -> Prober:

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -297,8 +298,19 @@ def _tojson(
     separators: tuple[str, str] | None = None,
     sort_keys: bool = False,
 ) -> str:
-    """JSON as ``apply_chat_template`` writes it: no HTML escapes, and the options of ``json.dumps``."""
-    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+    """JSON as ``apply_chat_template`` writes it: no HTML escapes, and the options of ``json.dumps``.
+
+    What ``map`` and ``select`` give is a list here, as in other engines; ``apply_chat_template`` refuses it.
+    """
+    return json.dumps(
+        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys, default=_as_list
+    )
+
+
+def _as_list(value: Any) -> list[Any]:
+    if isinstance(value, types.GeneratorType):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is not JSON serializable")
 
 
 Arguments = tuple[Any, ...]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from streamparse.infer.compare import common_beginning
+from streamparse.infer.compare import common_beginning, pieces
 from streamparse.infer.conversation import Call, Prober, Said, Switches, Tool, after_last, declarations
 from streamparse.infer.envelope import Envelope
 from streamparse.infer.reasoning import Reasoning
@@ -93,12 +93,10 @@ def cases_of(feature: str, said: Said, prober: Prober, envelope: Envelope, reaso
             full = speaker.render(said, tools=tools, switches=switches)
         except Refusal:
             continue
-        case = _case(feature, said, prompt, full, envelope, reasoning, tools)
-        if case is not None:
-            yield case
+        yield from _cases(feature, said, prompt, full, envelope, reasoning, tools)
 
 
-def _case(
+def _cases(
     feature: str,
     said: Said,
     prompt: str,
@@ -106,11 +104,11 @@ def _case(
     envelope: Envelope,
     reasoning: Reasoning,
     tools: list[Tool] | None,
-) -> Case | None:
-    """The case that a prompt and a full conversation make, if the turn shows what was said."""
+) -> Iterator[Case]:
+    """The cases that a prompt and a full conversation make, if the turn shows what was said: with its end and without."""
     output = _output(said, prompt, full, envelope, reasoning)
-    if output is None or not _shows(said, output):
-        return None
+    if output is None or not _shows(said, output) or _is_said_as_reasoning(said, output, reasoning):
+        return
     expected: Message = {}
     if said.content:
         expected["content"] = said.content
@@ -118,7 +116,8 @@ def _case(
         expected["reasoning_content"] = said.reasoning
     if said.calls:
         expected["tool_calls"] = [[call.name, dict(call.arguments)] for call in said.calls]
-    return Case(feature, prompt, _without_end(output, envelope.ends), expected, tools)
+    for text in dict.fromkeys(_with_end_and_without(output, envelope.ends)):
+        yield Case(feature, prompt, text, expected, tools)
 
 
 def _output(said: Said, prompt: str, full: str, envelope: Envelope, reasoning: Reasoning) -> str | None:
@@ -168,22 +167,29 @@ def _shows(said: Said, output: str) -> bool:
     return all(_shows_text(value, output) for value in values)
 
 
+def _is_said_as_reasoning(said: Said, output: str, reasoning: Reasoning) -> bool:
+    """Whether a template writes a content as if it were reasoning."""
+    before = output.partition(said.content)[0] if said.content else ""
+    return bool(reasoning.open) and before.rstrip().endswith(reasoning.open)
+
+
 def _shows_text(value: str, output: str) -> bool:
     """Whether a text stands in the output: as it is, or as one of the usual ways to write strings down."""
     forms = {value, json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(json.dumps(value))[3:-3], repr(value)[1:-1]}
     return any(form in output for form in forms)
 
 
-def _without_end(output: str, ends: tuple[str, ...]) -> str:
-    """The output as a server hands it on: without the token that ended it."""
+def _with_end_and_without(output: str, ends: tuple[str, ...]) -> list[str]:
+    """The output with the token that ends it, and as a server hands it on, without."""
     stripped = output.rstrip()
     end = next((end for end in ends if stripped.endswith(end)), "")
-    return stripped[: len(stripped) - len(end)] if end else output
+    token = pieces(end)[-1] if end else ""
+    return [stripped[: len(stripped) - len(token)], stripped] if token else [output]
 
 
-def parsed(template: Mapping[str, Any], case: Case, pieces: list[str], mode: str) -> Message:
+def parsed(template: Mapping[str, Any], case: Case, cut: list[str], mode: str) -> Message:
     """The message that a response template gives for a case, in the form in which cases expect it."""
-    message = _parse(template, case.prefix, case.tools, pieces, mode)
+    message = _parse(template, case.prefix, case.tools, cut, mode)
     calls = message.get("tool_calls") or []
     shown: Message = {}
     for key in ("content", "reasoning_content"):
@@ -194,12 +200,12 @@ def parsed(template: Mapping[str, Any], case: Case, pieces: list[str], mode: str
     return shown
 
 
-def _parse(template: Mapping[str, Any], prefix: str, tools: Any, pieces: list[str], mode: str) -> Message:
+def _parse(template: Mapping[str, Any], prefix: str, tools: Any, cut: list[str], mode: str) -> Message:
     """The one place that knows the engine."""
     from transformers.utils.chat_parsing import ResponseParser
 
     parser = ResponseParser(dict(template), prefix=prefix, tools=tools)
-    for piece in pieces:
+    for piece in cut:
         parser.feed(piece)
     message, _ = parser.finalize()
     return message
@@ -209,9 +215,9 @@ def difference(template: Mapping[str, Any], case: Case, mode: str, *, by_charact
     """The first way in which a case comes back differently, or an empty text."""
     expected = {key: value.strip() if isinstance(value, str) else value for key, value in case.expected.items()}
     ways = [("in one piece", [case.output])] + ([("by character", list(case.output))] if by_character else [])
-    for way, pieces in ways:
+    for way, cut in ways:
         try:
-            got = parsed(template, case, pieces, mode)
+            got = parsed(template, case, cut, mode)
         except Exception as error:
             return f"{way}: {type(error).__name__}: {error}"
         for key in ("reasoning_content", "content", "tool_calls"):

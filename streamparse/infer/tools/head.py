@@ -54,7 +54,8 @@ def head_pattern(call_open: str, head: Head, other: Head | None, followers: list
         one = anything_but(*stops, *(["\n"] if any("\n" in stop for stop in stops) else []))
         captured = at in (last_name, first_id)
         pattern += (f"(?P<{kind}>{one}+)" if captured else f"{one}*") + literal
-    return pattern.removesuffix(r"\s*")
+    ends_line = bool(head.texts[-1]) and not head.texts[-1].strip() and followers == ["{"]
+    return pattern.removesuffix(r"\s*") + (r"\n" if ends_line and "\n" in head.texts[-1] else "")
 
 
 def second_start(observed: Observed) -> int:
@@ -69,5 +70,3 @@ def first_start(observed: Observed) -> int:
     """Where the call's first slot is in the turn with one call."""
     return slots(observed.one, {FIRST.name: "name", FIRST.id: "id"})[0][0]
 
-
-__all__ = ["Head", "first_start", "head_of", "head_pattern", "second_start"]

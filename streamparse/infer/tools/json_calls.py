@@ -12,8 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.infer.conversation import FIRST, SECOND, Call
-from streamparse.infer.tools.observe import Observed, Surroundings, surroundings
-from streamparse.infer.tools.reading import Reading, call_transform, closing_mark, delimiters, flexible, noise, quoted
+from streamparse.infer.tools.observe import Observed, surroundings
+from streamparse.infer.tools.reading import (
+    Reading,
+    Surroundings,
+    call_transform,
+    closing_keys,
+    closing_mark,
+    flexible,
+    noise,
+    opening_keys,
+    quoted,
+)
 
 _DECODER = json.JSONDecoder()
 
@@ -96,11 +106,12 @@ def read_json_calls(observed: Observed) -> Iterator[Reading]:
     around = surroundings(before, _between(observed, island), after, observed.ends)
     transform = _transform(shape, "content")
     if around.call_open.strip():
-        keys = delimiters(around.call_open, around.call_close, observed.ends)
+        again = flexible(around.call_open.strip()) if observed.two is not None else ""
+        keys = {**opening_keys(around.call_open), **closing_keys(around, observed.ends, again)}
         yield _reading("JSON objects", keys, transform, around, repeats=True)
         return
     if around.section_open.strip():
-        keys = delimiters(around.section_open, around.section_close, observed.ends)
+        keys = {**opening_keys(around.section_open), **closing_keys(around, observed.ends)}
         yield _reading("JSON objects in a section", keys, _transform(shape, None), around, each=True)
     yield from _unmarked(observed, island, shape, around)
 
@@ -108,8 +119,8 @@ def read_json_calls(observed: Observed) -> Iterator[Reading]:
 def _listed(observed: Observed, shape: Shape, before: str, after: str) -> Iterator[Reading]:
     """Calls in one list, or in a list under a key."""
     around = surroundings(before, None, after, observed.ends)
-    marked = bool(before.strip())
-    keys = delimiters(before, around.call_close, observed.ends, pattern=None if marked else _looks_like(shape))
+    pattern = None if before.strip() else _looks_like(shape)
+    keys = {**opening_keys(before, pattern), **closing_keys(around, observed.ends)}
     yield _reading("JSON list", keys, _transform(shape, None), around, each=True)
 
 
@@ -130,7 +141,7 @@ def _unmarked(observed: Observed, island: Island, shape: Shape, around: Surround
         }
         transform = call_transform("{name}", "{content}", None)
         yield _reading("JSON objects without marks", keys, transform, around, repeats=True)
-    keys = delimiters("", around.section_close, observed.ends, pattern=_looks_like(shape))
+    keys = {**opening_keys("", _looks_like(shape)), **closing_keys(around, observed.ends)}
     yield _reading("JSON object without marks", keys, _transform(shape, "content"), around, repeats=True)
 
 
@@ -190,11 +201,9 @@ def _reading(
     field = {**keys, "content": "json", "transform": transform}
     field.update({"repeats": True} if repeats else {})
     field.update({"transform_each": True} if each else {})
-    taken = {field.get("open"), field.get("close")}
+    taken = [field.get("open"), *([closing] if isinstance(closing := field.get("close", ""), str) else closing)]
     loose = [text for text in noise(around.section_open, around.section_close) if text not in taken]
     markers = {"call open": around.call_open, "call close": around.call_close}
     markers |= {"section open": around.section_open, "section close": around.section_close}
     return Reading(construct, field, tuple(loose), around.call_open.lstrip(), markers)
 
-
-__all__ = ["Island", "flexible", "island_with", "path_to", "read_json_calls", "shape_of"]

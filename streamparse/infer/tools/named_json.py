@@ -12,7 +12,7 @@ from streamparse.infer.conversation import FIRST, SECOND
 from streamparse.infer.tools.head import first_start, head_of, head_pattern, second_start
 from streamparse.infer.tools.json_calls import island_with, shape_of
 from streamparse.infer.tools.observe import Observed, surroundings
-from streamparse.infer.tools.reading import Reading, call_transform, closing_mark, flexible, noise, quoted
+from streamparse.infer.tools.reading import Reading, call_transform, closing_keys, flexible, noise
 
 
 def read_named_json(observed: Observed) -> Iterator[Reading]:
@@ -36,17 +36,11 @@ def read_named_json(observed: Observed) -> Iterator[Reading]:
     head = head_of(text, FIRST, start, island.start)
     if head is None:
         return
-    opening = around.call_open if around.call_open.strip() else around.section_open + around.call_open
-    keys = {"open_pattern": head_pattern(opening, head, other, ["{"])}
-    close = closing_mark(around.call_close)
-    closers = [quoted(end) for end in (closing_mark(around.section_close), *observed.ends) if end]
-    if close:
-        keys["close"] = close
-    else:
-        again = flexible(opening.strip())
-        keys["close_pattern"] = "|".join(dict.fromkeys([f"(?={again})"] * bool(again) + closers))
-        if not keys["close_pattern"]:
-            del keys["close_pattern"]
+    opening = next((text for text in (around.call_open, around.section_open, around.separator) if text.strip()), "")
+    keys = {
+        "open_pattern": head_pattern(opening, head, other, ["{"]),
+        **closing_keys(around, observed.ends, flexible(opening.strip())),
+    }
     transform = call_transform("{name}", "{content}", "{id}" if "id" in head.kinds else None)
     field = {**keys, "content": "json", "repeats": True, "transform": transform}
     markers = {

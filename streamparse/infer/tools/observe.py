@@ -14,6 +14,7 @@ from streamparse.infer.compare import common_prefix, split_between
 from streamparse.infer.conversation import CONTENT, FIRST, SECOND, Call, Prober, Said
 from streamparse.infer.envelope import Envelope
 from streamparse.infer.reasoning import Reasoning
+from streamparse.infer.tools.reading import Surroundings
 
 NUMBER = 41357
 NUMBERED = Call(FIRST.name, {"wkeyonew": NUMBER}, FIRST.id)
@@ -46,14 +47,14 @@ class Observed:
 def observe_calls(prober: Prober, envelope: Envelope, reasoning: Reasoning) -> Observed | None:
     """Render the turns, with arguments in the form (object or JSON text) that the template writes best."""
     readable = [(quality(_spoken(form, envelope, reasoning, FIRST)), at, form) for at, form in enumerate(_forms(prober))]
-    best, _, form = min(readable, key=lambda entry: entry[:2])
+    best, _, form = min(readable, key=lambda entry: (entry[0] > WELL, entry[0] if entry[0] > WELL else 0, entry[1]))
     one = _spoken(form, envelope, reasoning, FIRST)
     if one is None or best >= UNREADABLE:
         return None
     two = _spoken(form, envelope, reasoning, FIRST, SECOND)
     return Observed(
         form,
-        envelope.ends,
+        (),
         one,
         two if two is not None and SECOND.name in two and FIRST.name in two else None,
         _spoken(form, envelope, reasoning, WITHOUT_ARGUMENTS),
@@ -73,11 +74,12 @@ def _forms(prober: Prober) -> list[Prober]:
     ]
 
 
-UNREADABLE = 9
+WELL, UNREADABLE = 1, 9
 
 
 def quality(text: str | None) -> int:
-    """How well a rendered call can be read: as JSON, in some other form, as JSON within JSON text, or not."""
+    """How well a rendered call can be read: as JSON (0), in a form of its own (1), as JSON within JSON text, as the
+    print of a Python object, or not at all."""
     if text is None or FIRST.name not in text:
         return UNREADABLE
     if any(value not in text for value in FIRST.arguments.values()):
@@ -115,27 +117,15 @@ def _after_content(prober: Prober, envelope: Envelope) -> str | None:
     return tail.partition(CONTENT)[2]
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What stands around calls: ``section`` before the first and after the last, ``call`` around each of them."""
-
-    section_open: str
-    call_open: str
-    call_close: str
-    section_close: str
-    separator: str = ""
-
-
 def surroundings(before: str, between: str | None, after: str, ends: tuple[str, ...]) -> Surroundings:
     """Tell what belongs to each call from what belongs to all of them.
 
     ``before`` leads to the first call, ``after`` follows the last, ``between`` stands between two (None: never seen).
     """
+    for end in ends:
+        after = after.partition(end)[0] if end in after else after
     if between is None:
-        closing = after
-        for end in ends:
-            closing = closing.partition(end)[0] if end in closing else closing
-        return Surroundings("", before, closing, "")
+        return Surroundings("", before, after, "")
     closing, separator, opening = split_between(between, after, before)
     section_close = after[len(common_prefix([closing, after])) :] if closing else after
     return Surroundings(before[: len(before) - len(opening)], opening, closing, section_close, separator)

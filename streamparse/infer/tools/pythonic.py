@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from streamparse.infer.conversation import FIRST
 from streamparse.infer.tools.observe import Observed, surroundings
-from streamparse.infer.tools.reading import Reading, call_transform, delimiters, noise
+from streamparse.infer.tools.reading import Reading, call_transform, closing_keys, noise, opening_keys
 
 LOOKS_LIKE_A_LIST = r"(?=\[[A-Za-z_][\w.\-]*\((?:[A-Za-z_]\w*\s*=|\)))"
 
@@ -26,7 +26,7 @@ def read_pythonic(observed: Observed) -> Iterator[Reading]:
     before, after = text[: found.start()], text[text.rfind(")]") + 2 :]
     around = surroundings(before, None, after, observed.ends)
     pattern = None if before.strip() else LOOKS_LIKE_A_LIST
-    keys = delimiters(before, around.call_close, observed.ends, pattern=pattern)
+    keys = {**opening_keys(before, pattern), **closing_keys(around, observed.ends)}
     transform = call_transform("{name}", "{arguments}", None)
     field = {**keys, "content": "python-call-list", "transform": transform, "transform_each": True}
     markers = {"section open": before, "section close": around.call_close}

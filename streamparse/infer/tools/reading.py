@@ -7,7 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from streamparse.infer.compare import is_mark
+from streamparse.infer.compare import is_mark, pieces
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What stands around calls: ``section`` before the first and after the last, ``call`` around each of them."""
+
+    section_open: str
+    call_open: str
+    call_close: str
+    section_close: str
+    separator: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,15 +86,24 @@ def call_transform(name: str, arguments: str, identifier: str | None) -> dict[st
     return transform if identifier is None else {"id": identifier, **transform}
 
 
-def delimiters(opening: str, closing: str, ends: Sequence[str], *, pattern: str | None = None) -> dict[str, Any]:
-    """``open`` and ``close`` of a field: literals where they are literals, a pattern for the opening where given."""
-    keys: dict[str, Any] = {"open": opening.strip()} if pattern is None else {"open_pattern": pattern}
-    close = closing_mark(closing)
+def opening_keys(opening: str, pattern: str | None = None) -> dict[str, Any]:
+    """``open`` or ``open_pattern`` of a field."""
+    return {"open": opening.strip()} if pattern is None else {"open_pattern": pattern}
+
+
+def closing_keys(around: Surroundings, ends: Sequence[str], again: str = "") -> dict[str, Any]:
+    """``close`` or ``close_pattern`` of a field.
+
+    Where the calls' own close is no mark, a region ends before the next call (``again`` is the pattern of its opening), with
+    what closes the section, or with the turn.
+    """
+    close = closing_mark(around.call_close)
     if close:
-        keys["close"] = close
-    elif ends:
-        keys["close"] = ends[0] if len(ends) == 1 else list(ends)
-    return keys
+        return {"close": close}
+    last = [text for text in (closing_mark(around.section_close), *ends) if text]
+    if again:
+        return {"close_pattern": "|".join([f"(?={again})", *map(quoted, dict.fromkeys(last))])}
+    return {"close": last[0] if len(last) == 1 else last} if last else {}
 
 
 def closing_mark(closing: str) -> str:
@@ -94,5 +114,10 @@ def closing_mark(closing: str) -> str:
 
 
 def noise(*texts: str) -> tuple[str, ...]:
-    """The marks among the texts around calls, one for each run without white space."""
-    return tuple(dict.fromkeys(word for text in texts for word in text.split() if is_mark(word)))
+    """The marks among the texts around calls: each tag for itself, anything else as far as white space goes."""
+    marks: list[str] = []
+    for word in " ".join(texts).split():
+        parts = pieces(word)
+        tags = all(len(part) >= 3 and is_mark(part) for part in parts)
+        marks.extend(parts if tags else [word] if is_mark(word) else [])
+    return tuple(dict.fromkeys(marks))

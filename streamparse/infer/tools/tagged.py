@@ -8,7 +8,7 @@ an awkward text shows optional wrappers (CDATA).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from streamparse.infer.compare import common_prefix, split_between
@@ -20,7 +20,7 @@ from streamparse.infer.tools.reading import (
     Reading,
     anything_but,
     call_transform,
-    closing_mark,
+    closing_keys,
     flexible,
     noise,
     quoted,
@@ -66,14 +66,12 @@ def read_tagged(observed: Observed) -> Iterator[Reading]:
         second_end = observed.two.rfind(SECOND.name, 0, observed.two.find(KEY_THREE)) + len(SECOND.name)
         other = head_of(observed.two, SECOND, second, second_end + len(suffix))
     opening = around.call_open if around.call_open.strip() else around.section_open + around.call_open
-    keys: dict[str, Any] = {"open_pattern": head_pattern(opening, head, other, followers)}
     call_close = around.call_close[len(common_prefix([argument.close, around.call_close])) :]
-    close = closing_mark(call_close)
-    if close:
-        keys["close"] = close
-    elif observed.ends or around.section_close.strip():
-        stops = [f"(?={flexible(opening.strip())})", quoted(closing_mark(around.section_close))]
-        keys["close_pattern"] = "|".join(stop for stop in (*stops, *map(quoted, observed.ends)) if stop)
+    around = replace(around, call_close=call_close)
+    keys: dict[str, Any] = {
+        "open_pattern": head_pattern(opening, head, other, followers),
+        **closing_keys(around, observed.ends, flexible(opening.strip())),
+    }
     content = {"tag_pattern": _tag_pattern(observed, argument), **_value_parser(observed, argument)}
     transform = call_transform("{name}", "{content}", "{id}" if "id" in head.kinds else None)
     field = {**keys, "content": "xml-inline", "content_args": content, "repeats": True, "transform": transform}
