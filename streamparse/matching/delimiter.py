@@ -13,6 +13,7 @@ from functools import cached_property
 import regex
 
 from streamparse.errors import LimitError
+from streamparse.matching.lint import warnings_of
 from streamparse.matching.program import NotLinear, Program, backtracking_program, linear_program
 from streamparse.matching.syntax import Alternatives, Chars, Node, Sequence, UnsupportedSyntax, parse
 
@@ -118,3 +119,7 @@ class Delimiter:
         if match is None:
             return {}
         return {name: text for name, text in match.groupdict().items() if text is not None}
+
+    def lint(self) -> list[str]:
+        """What the author of the delimiter should know, each with what to write instead."""
+        return [] if self.literals is not None else warnings_of(self.pattern, self.kind)

@@ -86,6 +86,20 @@ class Scanner:
         self.watch = watch
         self._start_seekers(position)
 
+    def skip(self, count: int) -> None:
+        """Passes over characters in which, as the caller knows, no delimiter begins; only when nothing is held."""
+        if self._plain and self._linear.state.quiet:
+            self._linear.read += count
+        else:
+            self._start_seekers(self.position + count)
+
+    def take_held(self) -> str:
+        """What is held back, which is then not consumed: for a caller that will look for something else in it."""
+        position = self.position
+        text = self._held.take_all()
+        self._start_seekers(position)
+        return text
+
     def forbid_zero_width_here(self) -> None:
         """Lets no match of the empty text happen at this position, until a character has been consumed."""
         self._guard_at = self.position
@@ -157,6 +171,7 @@ class Scanner:
             released = text[:cut] if cut < length else text
         if cut < length:
             held.append(text[cut:])
+            assert idle.run is not None
             linear.state, linear.registers = idle.run, [linear.read + cut]
         elif linear.registers:
             linear.state, linear.registers = linear.automaton.resting, []
