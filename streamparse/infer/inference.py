@@ -21,6 +21,7 @@ from streamparse.infer.tools.observe import Observed, observe_calls
 from streamparse.infer.tools.pythonic import read_pythonic
 from streamparse.infer.tools.reading import Reading
 from streamparse.infer.tools.tagged import read_tagged
+from streamparse.template import load_response_template
 from streamparse.infer.verify import Check, all_cases, check_all, difference
 
 READERS = (read_json_calls, read_named_json, read_dialect, read_pythonic, read_tagged)
@@ -59,8 +60,9 @@ def infer_response_template(source: str, *, bos_token=None, eos_token=None, chat
     best, best_score = None, None
     for reading in [*readings, None]:
         template = compose(envelope, anchors, reasoning, content, reading)
+        loaded = load_response_template(template)
         score = sum(
-            not difference(template, case, "repair", by_character=False) for tried in cases.values() for case in tried
+            not difference(loaded, case, "repair", by_character=False) for tried in cases.values() for case in tried
         )
         if best_score is None or score > best_score:
             best, best_score, chosen = template, score, reading

@@ -17,6 +17,9 @@ from streamparse.infer.envelope import Envelope
 from streamparse.infer.reasoning import Reasoning
 from streamparse.infer.sandbox import Refusal
 from streamparse.infer.tools.observe import Observed
+from streamparse.parser import ErrorMode, ResponseParser
+from streamparse.template import load_response_template
+from streamparse.template.model import ResponseTemplate
 
 Status = Literal["verified", "differs", "not expressible"]
 Message = dict[str, Any]
@@ -116,6 +119,7 @@ def _cases(
         expected["reasoning_content"] = said.reasoning
     if said.calls:
         expected["tool_calls"] = [[call.name, dict(call.arguments)] for call in said.calls]
+    output = _up_to_end(said, output, envelope.ends)
     for text in dict.fromkeys(_with_end_and_without(output, envelope.ends)):
         yield Case(feature, prompt, text, expected, tools)
 
@@ -179,15 +183,28 @@ def _shows_text(value: str, output: str) -> bool:
     return any(form in output for form in forms)
 
 
+def _up_to_end(said: Said, output: str, ends: tuple[str, ...]) -> str:
+    """The turn alone: some templates write the next turn's header behind it, whatever they are asked."""
+    words = [said.content or "", said.reasoning or "", *(word for call in said.calls for word in (call.name, *call.arguments))]
+    for end in ends:
+        at = output.find(end)
+        while at >= 0:
+            rest = output[at + len(end) :]
+            if not any(word and word.strip() in rest for word in words):
+                return output[: at + len(end)]
+            at = output.find(end, at + 1)
+    return output
+
+
 def _with_end_and_without(output: str, ends: tuple[str, ...]) -> list[str]:
     """The output with the token that ends it, and as a server hands it on, without."""
-    stripped = output.rstrip()
-    end = next((end for end in ends if stripped.endswith(end)), "")
-    token = pieces(end)[-1] if end else ""
-    return [stripped[: len(stripped) - len(token)], stripped] if token else [output]
+    end = next((end for end in ends if output.endswith(end)), "")
+    last = next(reversed(pieces(end)), "")
+    token = last if len(last) >= 3 else end
+    return [output[: len(output) - len(token)], output] if token else [output]
 
 
-def parsed(template: Mapping[str, Any], case: Case, cut: list[str], mode: str) -> Message:
+def parsed(template: ResponseTemplate, case: Case, cut: list[str], mode: ErrorMode) -> Message:
     """The message that a response template gives for a case, in the form in which cases expect it."""
     message = _parse(template, case.prefix, case.tools, cut, mode)
     calls = message.get("tool_calls") or []
@@ -200,18 +217,16 @@ def parsed(template: Mapping[str, Any], case: Case, cut: list[str], mode: str) -
     return shown
 
 
-def _parse(template: Mapping[str, Any], prefix: str, tools: Any, cut: list[str], mode: str) -> Message:
+def _parse(template: ResponseTemplate, prefix: str, tools: Any, cut: list[str], mode: ErrorMode) -> Message:
     """The one place that knows the engine."""
-    from transformers.utils.chat_parsing import ResponseParser
-
-    parser = ResponseParser(dict(template), prefix=prefix, tools=tools)
+    parser = ResponseParser(template, prefix=prefix, tools=tools, errors=mode)
     for piece in cut:
         parser.feed(piece)
     message, _ = parser.finalize()
     return message
 
 
-def difference(template: Mapping[str, Any], case: Case, mode: str, *, by_character: bool = True) -> str:
+def difference(template: ResponseTemplate, case: Case, mode: ErrorMode, *, by_character: bool = True) -> str:
     """The first way in which a case comes back differently, or an empty text."""
     expected = {key: value.strip() if isinstance(value, str) else value for key, value in case.expected.items()}
     ways = [("in one piece", [case.output])] + ([("by character", list(case.output))] if by_character else [])
@@ -236,8 +251,9 @@ def all_cases(prober: Prober, envelope: Envelope, reasoning: Reasoning, observed
     return cases
 
 
-def check_all(template: Mapping[str, Any], cases: Mapping[str, list[Case]]) -> list[Check]:
+def check_all(source: Mapping[str, Any], cases: Mapping[str, list[Case]]) -> list[Check]:
     """One check for each feature."""
+    template = load_response_template(dict(source))
     checks = []
     for feature, tried in cases.items():
         if not tried:
