@@ -32,13 +32,16 @@ Branches = tuple[Branch, ...]
 
 
 class ArgumentCaster:
-    """Casts the arguments of one tool's calls; a tool that nobody declared has no schema (None)."""
+    """Casts the arguments of one tool's calls; a tool that nobody declared has no schema (None).
+
+    ``schema`` is that of the arguments, and ``reader`` reads its branches.
+    """
 
     def __init__(self, tool: str, schema: Any) -> None:
         """Take the tool's name and the schema of its arguments."""
         self._tool = tool
-        self._schema = schema
-        self._reader = SchemaReader(as_schema(schema))
+        self.schema = schema
+        self.reader = SchemaReader(as_schema(schema))
 
     def cast(self, function: dict[str, Any]) -> Any:
         """Cast a call's arguments; raises ContentError where there are none and the tool requires some."""
@@ -49,21 +52,22 @@ class ArgumentCaster:
             arguments = object_in(arguments)
         if not isinstance(arguments, dict):
             return arguments
-        branches = self._reader.branches([self._schema])
+        branches = self.reader.branches([self.schema])
         return self._object(arguments, chosen(branches, arguments), MAX_VALUE_DEPTH)
 
     def _absent(self) -> dict[str, Any]:
-        branches = self._reader.branches([self._schema])
+        branches = self.reader.branches([self.schema])
         facets = [facet for branch in branches for facet in branch.facets]
         required = {str(key) for facet in facets for key in as_list(facet.get("required"))}
         if required and branches and not any(branch.fits({}) for branch in branches):
             raise ContentError(f"the call has no arguments, and {self._tool} requires {', '.join(sorted(required))}")
         return {}
 
-    def _value(self, value: Any, schemas: list[Any], depth: int, source: Any = None) -> Any:
+    def value(self, value: Any, schemas: list[Any], depth: int, source: Any = None) -> Any:
+        """Cast a value that ``schemas`` describe, down to ``depth``; ``source`` is the text that was read for it."""
         if not schemas or depth <= 0:
             return value
-        branches = self._reader.branches(schemas)
+        branches = self.reader.branches(schemas)
         if isinstance(source, str):
             read, found = self._text(source, branches, depth)
             return found if read else value
@@ -109,7 +113,7 @@ class ArgumentCaster:
             return dict(value)
         sources = value.sources if isinstance(value, SourcedDict) else {}
         return {
-            key: self._value(member, branch.property_schemas(key), depth - 1, sources.get(key))
+            key: self.value(member, branch.property_schemas(key), depth - 1, sources.get(key))
             for key, member in value.items()
         }
 
@@ -120,10 +124,10 @@ class ArgumentCaster:
                 return self._items(value, branch, depth)
         if not isinstance(sources, list):
             sources = [None] * len(value)
-        return [self._value(item, schemas, depth - 1, source) for item, source in zip(value, sources, strict=True)]
+        return [self.value(item, schemas, depth - 1, source) for item, source in zip(value, sources, strict=True)]
 
     def _items(self, value: list[Any], branch: Branch, depth: int) -> list[Any]:
-        return [self._value(item, branch.item_schemas(index), depth - 1) for index, item in enumerate(value)]
+        return [self.value(item, branch.item_schemas(index), depth - 1) for index, item in enumerate(value)]
 
 
 def chosen(branches: Branches, value: dict[str, Any]) -> Branch | None:

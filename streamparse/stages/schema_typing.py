@@ -67,6 +67,20 @@ class ToolSchemas:
         """The names of the tools."""
         return frozenset(self._casters)
 
+    def types(self, name: str, key: str) -> Types:
+        """The types that strict casting tries for a tool's argument; none where nobody declared it."""
+        types = self._types.get((name, key))
+        if types is None:
+            properties = self._strict.get(name, {})
+            if key not in properties:
+                return ()
+            types = self._types[name, key] = strict_types(properties[key])
+        return types
+
+    def caster(self, name: str) -> ArgumentCaster | None:
+        """What lenient casting does to a tool's arguments; None for a tool that nobody declared."""
+        return self._casters.get(name)
+
     def cast(self, value: Any, *, lenient: bool) -> Any:
         """Cast the arguments of a value that is a call, or of each call in a list.
 
@@ -89,9 +103,8 @@ class ToolSchemas:
         name, arguments = function.get("name"), function.get("arguments")
         if not isinstance(name, str) or not isinstance(arguments, dict):
             return
-        properties = self._strict.get(name, {})
         for key, argument in arguments.items():
-            if key not in properties or not (types := self._types_of(name, key, properties[key])):
+            if not (types := self.types(name, key)):
                 continue
             if isinstance(argument, str):
                 arguments[key] = strict_cast(argument, types)
@@ -99,11 +112,6 @@ class ToolSchemas:
                 # A key that came several times: merge_duplicates made the list.
                 arguments[key] = [strict_cast(item, types) if isinstance(item, str) else item for item in argument]
 
-    def _types_of(self, name: str, key: str, schema: Any) -> Types:
-        types = self._types.get((name, key))
-        if types is None:
-            types = self._types[name, key] = strict_types(schema)
-        return types
 
     def _lenient(self, value: Any) -> Any:
         if isinstance(value, list):
