@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import RLock as Lock
+from threading import RLock
 
 from streamparse.matching.program import Accept, Ahead, Boundary, Choice, Instruction, Neighbour, Program, Take
 from streamparse.matching.syntax import Chars
@@ -98,7 +98,7 @@ class Automaton:
         self.resting = State((), (), EDGE)
         self.skippable = False
         self.edge_count = 0
-        self.growing = Lock()
+        self.growing = RLock()
 
     def add(self, index: int, program: Program) -> None:
         """Appends a program to the common code, its followers renumbered."""
@@ -114,6 +114,11 @@ class Automaton:
         known = self.class_of_character.get(character)
         if known is not None:
             return known
+        with self.growing:
+            return self.new_class_of(character)
+
+    def new_class_of(self, character: str) -> int:
+        """The same for a character that is not in the table."""
         members = frozenset(index for index, chars in enumerate(self.sets) if chars.contains(character))
         found = self.class_of_members.get(members)
         if found is None:
@@ -190,6 +195,11 @@ class Automaton:
 
     def edge(self, state: State, number: int, *, guarded: bool) -> Edge:
         """Works out one step for a class, or EDGE (the text ends); ``guarded`` forbids an empty match here."""
+        with self.growing:
+            return self.new_edge(state, number, guarded)
+
+    def new_edge(self, state: State, number: int, guarded: bool) -> Edge:
+        """The threads after the step, with the registers that they use numbered anew."""
         step = _Step(self, state, number, guarded)
         threads, records = step.run()
         sources: list[int] = []

@@ -12,14 +12,14 @@ from functools import cached_property
 
 import regex
 
-from streamparse.errors import LimitError
+from streamparse.matching.backtrack import groups_of
 from streamparse.matching.lint import warnings_of
 from streamparse.matching.program import NotLinear, Program, backtracking_program, linear_program
 from streamparse.matching.syntax import Alternatives, Chars, Node, Sequence, UnsupportedSyntax, parse
 
 #: Unicode and DOTALL, not MULTILINE, as the response template format says; version 0 of ``regex``'s behaviour.
-#: Seconds that finding the groups of one match may take.
-CAPTURE_SECONDS = 2.0
+#: Seconds that finding the groups of one match may take `regex`; then a matcher takes over that is never exponential.
+CAPTURE_SECONDS = 0.5
 
 PATTERN_FLAGS = regex.DOTALL | regex.VERSION0
 
@@ -105,20 +105,19 @@ class Delimiter:
         program = self.linear or self.backtracking
         return program.context if program is not None else 0
 
-    def captures(self, window: str, start: int, end: int, before: str) -> dict[str, str]:
-        """The named groups of a match that is known to be at ``window[start:end]``, without those that took no part.
+    def captures(self, window: str, base: int, start: int, end: int) -> dict[str, str]:
+        """The named groups of the match at these positions, but for those that took no part.
 
-        ``before`` is the text before the window. Raises LimitError if ``regex`` takes too long.
+        ``window`` is the text that is known from position ``base`` on. Raises LimitError if it takes too long.
         """
         try:
-            match = self.compiled.match(before + window, len(before) + start, timeout=CAPTURE_SECONDS)
-        except TimeoutError as error:
-            raise LimitError(
-                f"reading the groups of a delimiter takes more than {CAPTURE_SECONDS} s", limit="held_text"
-            ) from error
-        if match is None:
-            return {}
-        return {name: text for name, text in match.groupdict().items() if text is not None}
+            match = self.compiled.match(window, start - base, timeout=CAPTURE_SECONDS)
+        except TimeoutError:
+            match = None
+        if match is not None and match.end() == end - base:
+            return {name: text for name, text in match.groupdict().items() if text is not None}
+        # `regex` takes too long here, errs, or may not match what it would prefer.
+        return (groups_of(self.backtracking, window, base, start, end) if self.backtracking else None) or {}
 
     def lint(self) -> list[str]:
         """What the author of the delimiter should know, each with what to write instead."""

@@ -24,7 +24,6 @@ class LinearSeeker:
 
     def __init__(self, watch: Watch, limit: int) -> None:
         self.limit = limit
-        self.watch = watch
         self.reset(watch, 0, "", guarded=False)
 
     def reset(self, watch: Watch, position: int, before: str, *, guarded: bool) -> None:
@@ -94,6 +93,7 @@ class LinearSeeker:
         self.registers = [old[m] if m >= 0 else place if m == HERE else place + 1 for m in moves]
 
     def decide(self, place: int) -> None:
+        """Chooses among the matches that are recorded: they start together, so the longest, then the first entry."""
         registers = self.registers
         if place - registers[0] > self.limit:
             self.raise_limit()
@@ -143,6 +143,7 @@ class LinearSeeker:
         return at + 1
 
     def take_edge(self, edge: Edge, place: int) -> None:
+        """Goes along an edge from a place."""
         if edge.moves is not None:
             self.move(edge.moves, place)
         self.state = edge.target
@@ -156,6 +157,7 @@ class LinearSeeker:
             self.guard = False
 
     def raise_limit(self) -> None:
+        """Says that too much text is held back."""
         raise LimitError(
             f"more than {self.limit} characters are held back that may still become a delimiter",
             limit="held_text",

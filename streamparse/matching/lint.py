@@ -42,12 +42,13 @@ def warnings_of(pattern: str, kind: str) -> list[str]:
 
 
 _END = (
-    "only the regex module understands this pattern ({}): it is looked for when the whole text is known, and until then "
-    "everything is held back; write it with literals, classes, groups, alternatives, repeats and a lookahead at its end"
+    "only the regex module understands this pattern ({}): it is looked for when the whole text is known, and until "
+    "then everything is held back; write it with literals, classes, groups, alternatives, repeats and a lookahead at "
+    "its end"
 )
 _BOUNDED = (
-    "this pattern can't be matched in linear time ({}): it is tried at each place where it may start, within a limit of "
-    "steps; write it with literals, classes, groups, alternatives, repeats and a lookahead at its end"
+    "this pattern can't be matched in linear time ({}): it is tried at each place where it may start, within a limit "
+    "of steps; write it with literals, classes, groups, alternatives, repeats and a lookahead at its end"
 )
 
 

@@ -360,7 +360,7 @@ class _LinearBuilder(_Builder):
         self.inside_ahead = False
         return self.emit(Ahead(start))
 
-    def back_reference(self, node: BackReference, follow: int) -> int:
+    def back_reference(self, node: BackReference, follow: int) -> int:  # noqa: ARG002
         raise NotLinear(f"a reference to group {node.key!r}")
 
 

@@ -11,13 +11,16 @@ from typing import Any
 
 from streamparse.errors import LimitError, SnapshotError
 from streamparse.limits import DEFAULT_LIMITS
+from streamparse.matching.backtrack import Budget
+from streamparse.matching.bounded import BoundedSeeker
 from streamparse.matching.deferred import DeferredSeeker
+from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.held import HeldText
 from streamparse.matching.idle import Idle
 from streamparse.matching.linear import _UNKNOWN, LinearSeeker
 from streamparse.matching.watch import Watch
 
-Seeker = LinearSeeker | DeferredSeeker
+Seeker = LinearSeeker | BoundedSeeker | DeferredSeeker
 
 
 @dataclass(slots=True)
@@ -40,7 +43,8 @@ class Scanner:
 
     ``limit`` bounds the characters held back, ``position`` is the absolute position of the first character (``^`` and
     ``\A`` match at 0 only), ``context`` how many characters before a place are kept for ``\b`` and lookbehinds: as many
-    as the neediest watch wants that this scanner will be switched to.
+    as the neediest watch wants that this scanner will be switched to. ``pattern_steps`` bounds what delimiters that
+    have to be tried may cost.
 
     >>> from streamparse.matching.delimiter import Delimiter
     >>> scanner = Scanner(Watch([Delimiter.of_literals(["</x>"])]))
@@ -52,8 +56,15 @@ class Scanner:
     """
 
     def __init__(
-        self, watch: Watch, limit: int = DEFAULT_LIMITS.held_text, *, position: int = 0, context: int | None = None
+        self,
+        watch: Watch,
+        limit: int = DEFAULT_LIMITS.held_text,
+        *,
+        position: int = 0,
+        context: int | None = None,
+        pattern_steps: int = 1_000_000,
     ) -> None:
+        self._budget = Budget(pattern_steps)
         self.limit = limit
         self.watch = watch
         self.context_size = watch.context if context is None else context
@@ -114,9 +125,17 @@ class Scanner:
         self._read = position
         self._linear.reset(watch, position, self._before, guarded=guarded)
         self._seekers: list[Seeker] = [self._linear]
+        self._seekers += [self._bounded(index, guarded) for index in watch.bounded]
         self._seekers += [DeferredSeeker(watch, i, position, self._before, guarded) for i in watch.deferred]
         #: Whether the automaton alone decides, so that scan() can ask it directly.
         self._plain = watch.plain and not guarded and not self.context_size
+
+    def _bounded(self, index: int, guarded: bool) -> BoundedSeeker:
+        program = self.watch.entries[index].backtracking
+        assert program is not None
+        return BoundedSeeker(
+            program, index, self._read, self._before, guarded=guarded, limit=self.limit, budget=self._budget
+        )
 
     def scan(self, text: str, start: int = 0) -> Scanned:
         """Takes ``text[start:]``; returns the released text, the match after it, and what is to be scanned again.
@@ -245,7 +264,7 @@ class Scanner:
         if self._held.length:
             window, origin = self._held.take_all() + (text[start:] if start else text), position
         entry = self.watch.entries[index]
-        captures = entry.captures(window, first - origin, last - origin, self._before) if entry.groups else {}
+        captures = self._captures(entry, window, origin, first, last) if entry.groups else {}
         match = Match(index, first, last, window[first - origin : last - origin], captures)
         released = window[position - origin : first - origin]
         if last >= fresh_at:
@@ -253,6 +272,13 @@ class Scanner:
         self._remember(released + match.text)
         self._start_seekers(last)
         return released, match, window, last - origin
+
+    def _captures(self, entry: Delimiter, window: str, origin: int, first: int, last: int) -> dict[str, str]:
+        """The named groups of a match; ``origin`` is the position at which the window begins."""
+        for seeker in self._seekers:
+            if isinstance(seeker, BoundedSeeker) and self.watch.entries[seeker.index] is entry and seeker.found:
+                return seeker.captures
+        return entry.captures(self._before + window, origin - len(self._before), first, last)
 
     def _remember(self, text: str) -> None:
         """Keeps the end of text that is given out, as context of what follows."""

@@ -19,8 +19,8 @@ class Watch:
     def __init__(self, entries: Sequence[Delimiter]) -> None:
         self.entries = tuple(entries)
         self.linear = [i for i, entry in enumerate(self.entries) if entry.linear is not None]
-        self.bounded: list[int] = []
-        self.deferred = [i for i, entry in enumerate(self.entries) if entry.kind in ("bounded", "end")]
+        self.bounded = [i for i, entry in enumerate(self.entries) if entry.kind == "bounded"]
+        self.deferred = [i for i, entry in enumerate(self.entries) if entry.kind == "end"]
         programs = [entry.linear for entry in self.entries if entry.linear is not None]
         self.automaton = Automaton(programs)
         #: How many characters before the text a scanner has to keep for this watch.

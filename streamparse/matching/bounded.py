@@ -1,0 +1,90 @@
+"""A delimiter that has to be tried at each place where it may start.
+
+In comes text, piece by piece; out come the place of the attempt that waits for more (``hold``) and the match
+(``found``). What no attempt can need any more is not kept.
+"""
+
+from __future__ import annotations
+
+from streamparse.errors import LimitError
+from streamparse.matching.backtrack import BLOCKED, MATCHED, Attempt, Budget, Known
+from streamparse.matching.program import Program
+
+_KEPT_AT_MOST = 4_096
+
+
+class BoundedSeeker:
+    """Looks for one delimiter from ``position`` on; ``before`` is the text before it, ``index`` that of the entry."""
+
+    __slots__ = ("_at", "_attempt", "_budget", "_guarded", "_known", "_limit", "_program", "captures", "found", "index")
+
+    def __init__(
+        self, program: Program, index: int, position: int, before: str, *, guarded: bool, limit: int, budget: Budget
+    ) -> None:
+        self._program = program
+        self._known = Known(list(before), position - len(before))
+        self._at = position
+        self._attempt: Attempt | None = None
+        self._guarded = guarded
+        self._limit = limit
+        self._budget = budget
+        self.index = index
+        self.found: tuple[int, int, int] | None = None
+        self.captures: dict[str, str] = {}
+
+    @property
+    def hold(self) -> int:
+        """No match starts before this position."""
+        return self._at
+
+    def feed(self, text: str, start: int) -> None:
+        """Reads ``text[start:]``, until a match is found."""
+        fresh = text[start:]
+        self._known.characters += fresh
+        self._budget.characters += len(fresh)
+        self.advance()
+        self.forget()
+
+    def finish(self) -> None:
+        """Takes the text for complete."""
+        self._known.final = True
+        if self.found is None:
+            self.advance()
+
+    def advance(self) -> None:
+        """Tries one place after the other, as far as the text is known."""
+        known = self._known
+        end = known.end + 1 if known.final else known.end
+        while self._at < end:
+            attempt = self._attempt
+            if attempt is None:
+                attempt = self._attempt = Attempt(self._program, self._at, forbid_empty=self._guarded)
+            outcome = attempt.run(known, self._budget)
+            if outcome is BLOCKED:
+                self.check_limit(known.end)
+                return
+            if outcome is MATCHED:
+                self.check_limit(attempt.place - 1)
+                self.found = attempt.start, attempt.place, self.index
+                self.captures = attempt.groups(known)
+                return
+            self._attempt = None
+            self._guarded = False
+            self._at += 1
+
+    def check_limit(self, read: int) -> None:
+        """Raises LimitError if more than the limit is held back."""
+        if read - self._at > self._limit:
+            raise LimitError(
+                f"more than {self._limit} characters are held back that may still become a delimiter",
+                limit="held_text",
+                position=self._at,
+            )
+
+    def forget(self) -> None:
+        """Drops the characters that no attempt will look at."""
+        known = self._known
+        unused = self._at - self._program.context - known.base
+        if unused > _KEPT_AT_MOST:
+            del known.characters[:unused]
+            known.base += unused
