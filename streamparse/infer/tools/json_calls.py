@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from streamparse.infer.conversation import FIRST, SECOND, Call
@@ -96,8 +96,11 @@ def shape_of(value: Any, call: Call) -> Shape | None:
 def read_json_calls(observed: Observed) -> Iterator[Reading]:
     """Readings of calls whose name and arguments are in one JSON value."""
     island = island_with(observed.one, dict(FIRST.arguments))
-    shape = shape_of(island.value, FIRST) if island is not None else None
-    if island is None or shape is None:
+    if island is None:
+        return
+    shape = shape_of(island.value, FIRST)
+    if shape is None:
+        yield from _named_by_key(observed, island)
         return
     before, after = observed.one[: island.start], observed.one[island.end :]
     if shape.to_call:
@@ -122,6 +125,22 @@ def _listed(observed: Observed, shape: Shape, before: str, after: str) -> Iterat
     pattern = None if before.strip() else _looks_like(shape)
     keys = {**opening_keys(before, pattern), **closing_keys(around, observed.ends)}
     yield _reading("JSON list", keys, _transform(shape, None), around, each=True)
+
+
+def _named_by_key(observed: Observed, island: Island) -> Iterator[Reading]:
+    """Calls that are objects with the name as their one key: ``[{"get_weather": {"city": "Paris"}}]``."""
+    path = path_to(island.value, dict(FIRST.arguments))
+    if not path or path[-1] != FIRST.name or len(path) > 2:
+        return
+    before, after = observed.one[: island.start], observed.one[island.end :]
+    listed = len(path) == 2
+    around = surroundings(before, None if listed else _between(observed, island), after, observed.ends)
+    if not around.call_open.strip():
+        return
+    keys = {**opening_keys(around.call_open), **closing_keys(around, observed.ends, flexible(around.call_open.strip()))}
+    policy = {"calls": {"name": ["name"], "arguments": ["arguments"], "by_key": True}}
+    reading = _reading("JSON with the name as key", keys, {}, around, repeats=True)
+    yield replace(reading, field={**reading.field, "transform": "{content}"}, policy=policy)
 
 
 def _unmarked(observed: Observed, island: Island, shape: Shape, around: Surroundings) -> Iterator[Reading]:
@@ -201,8 +220,9 @@ def _reading(
     field = {**keys, "content": "json", "transform": transform}
     field.update({"repeats": True} if repeats else {})
     field.update({"transform_each": True} if each else {})
-    taken = [field.get("open"), *([closing] if isinstance(closing := field.get("close", ""), str) else closing)]
-    loose = [text for text in noise(around.section_open, around.section_close) if text not in taken]
+    closing = field.get("close_pattern", "")
+    around_all = noise(around.section_open, around.section_close)
+    loose = [text for text in around_all if text != field.get("open") and quoted(text) not in closing]
     markers = {"call open": around.call_open, "call close": around.call_close}
     markers |= {"section open": around.section_open, "section close": around.section_close}
     return Reading(construct, field, tuple(loose), around.call_open.lstrip(), markers)

@@ -27,6 +27,7 @@ class Reading:
 
     ``construct`` names it; ``field`` is the response template's field; ``noise`` are literals around the calls that belong
     to no field; ``opening`` is the text that a call begins with; ``markers`` say what was found, for people.
+    ``policy`` is what version 1 has no words for: the field's part of the key ``streamparse``.
     """
 
     construct: str
@@ -34,6 +35,7 @@ class Reading:
     noise: tuple[str, ...] = ()
     opening: str = ""
     markers: Mapping[str, str] = field(default_factory=dict)
+    policy: Mapping[str, Any] = field(default_factory=dict)
 
 
 def flexible(text: str) -> str:
@@ -92,25 +94,35 @@ def opening_keys(opening: str, pattern: str | None = None) -> dict[str, Any]:
 
 
 def closing_keys(around: Surroundings, ends: Sequence[str], again: str = "") -> dict[str, Any]:
-    """``close`` or ``close_pattern`` of a field.
+    """``close_pattern`` of a field.
 
     Where the calls' own close is no mark, a region ends before the next call (``again`` is the pattern of its opening), with
     what closes the section, or with the turn.
     """
-    close = closing_mark(around.call_close)
-    if close:
-        return {"close": close}
-    last = [text for text in (closing_mark(around.section_close), *ends) if text]
-    if again:
-        return {"close_pattern": "|".join([f"(?={again})", *map(quoted, dict.fromkeys(last))])}
-    return {"close": last[0] if len(last) == 1 else last} if last else {}
+    if close := closing_pattern(around.call_close):
+        return {"close_pattern": close}
+    last = either([closing_mark(around.section_close), *ends])
+    alternatives = [f"(?={again})"] * bool(again) + [last] * bool(last)
+    return {"close_pattern": "|".join(alternatives)} if alternatives else {}
+
+
+def closing_pattern(closing: str) -> str:
+    """A pattern for the marks that end a region; all but the last may be missing."""
+    words = [word for word in closing.split() if is_mark(word)]
+    return "".join(rf"(?:{quoted(word)}\s*)?" for word in words[:-1]) + rf"{quoted(words[-1])}\s*" if words else ""
 
 
 def closing_mark(closing: str) -> str:
     """The mark that ends a region: the last of those that white space separates."""
-    words = closing.split()
-    marks = [word for word in words if is_mark(word)]
-    return marks[-1] if marks else closing.strip()
+    marks = [word for word in closing.split() if is_mark(word)]
+    return marks[-1] if marks else ""
+
+
+def either(literals: Sequence[str]) -> str:
+    """A pattern for any of the literals and the white space behind it, the longest first; empty if there are none."""
+    texts = sorted(dict.fromkeys(text for text in literals if text), key=len, reverse=True)
+    alternatives = "|".join(quoted(text) for text in texts)
+    return rf"(?:{alternatives})\s*" if len(texts) > 1 else rf"{alternatives}\s*" if texts else ""
 
 
 def noise(*texts: str) -> tuple[str, ...]:
