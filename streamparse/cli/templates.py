@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import re
-from importlib import resources
+import json
 from typing import Any
 
-from streamparse.cli.command import OK, Command, UsageError
+from streamparse.cli.command import OK, Command
 from streamparse.cli.output import write_bytes
-from streamparse.template import get_response_template, response_template_names
+from streamparse.template import response_template_names
+from streamparse.template.bundled import bundled_source
+from streamparse.template.policy import EXTENSION_KEY
 
 EXAMPLES = """\
   streamparse templates                     list the bundled templates
   streamparse templates qwen3               print one
   streamparse templates qwen3 > mine.json   take one as a start for your own"""
-
-
-_PLAIN_START = re.compile(r"(?:\\\W|[^\\^$.|?*+()\[{])+(?![?*+{])")
-"""The literal text that a pattern begins with."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,33 +25,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List the templates, or print one."""
-    names = response_template_names()
     if arguments.name is None:
+        names = response_template_names()
         width = max(map(len, names))
-        lines = [f"{name:<{width}}  {summary(get_response_template(name).source)}\n" for name in names]
-        write_bytes("".join(lines).encode())
-    elif arguments.name in names:
-        write_bytes((resources.files("streamparse.template.bundled") / f"{arguments.name}.json").read_bytes())
+        text = "".join(f"{name:<{width}}  {summary(bundled_source(name))}\n" for name in names)
     else:
-        raise UsageError(f"no bundled template is called {arguments.name!r} (bundled: {', '.join(names)})")
+        text = json.dumps(bundled_source(arguments.name), indent=2, ensure_ascii=False) + "\n"
+    write_bytes(text.encode())
     return OK
 
 
 def summary(source: dict[str, Any]) -> str:
-    """Say on one line what a template reads: its fields, how their text is parsed, and the mark that they open with.
+    """Say on one line what a template is for: its description, and the names that it is also known by.
 
-    >>> summary({"fields": {"tool_calls": {"open": ["<call>", "<calls>"], "content": "json"}, "content": {}}})
-    'tool_calls: json after <call>; content: text'
+    >>> summary({"streamparse": {"description": "Qwen 3", "aliases": ["qwq"]}})
+    'Qwen 3 (also: qwq)'
     """
-    return "; ".join(_field_in_words(name, field) for name, field in source["fields"].items())
-
-
-def _field_in_words(name: str, field: dict[str, Any]) -> str:
-    literals = field.get("open", [])
-    pattern_start = _PLAIN_START.match(field.get("open_pattern", ""))
-    mark = literals if isinstance(literals, str) else min(literals, key=len, default="")
-    mark = mark or (pattern_start[0].replace("\\", "") if pattern_start else "")
-    return f"{name}: {field.get('content', 'text')}" + (f" after {mark.strip()}" if mark else "")
+    about = source[EXTENSION_KEY]
+    aliases = ", ".join(about.get("aliases", ()))
+    return f"{about['description']} (also: {aliases})" if aliases else str(about["description"])
 
 
 COMMAND = Command("list the bundled response templates, or print one", EXAMPLES, add_arguments, run)

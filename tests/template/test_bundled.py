@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import copy
-import json
-from importlib import resources
 from typing import Any, NamedTuple
 
 import pytest
 from transformers.utils import chat_parsing as reference
 
 from streamparse import ResponseParser, get_response_template, parse_response, response_template_names
+from streamparse.template.bundled import bundled_source
+from streamparse.template.policy import EXTENSION_KEY
 
 CHATML = "<|im_start|>user\nWeather in Paris and Rome?<|im_end|>\n<|im_start|>assistant\n"
 HARMONY = "<|start|>user<|message|>Weather?<|end|><|start|>assistant"
@@ -123,14 +122,6 @@ SAMPLES = [
         {"content": '{"sunny": true}'},
     ),
     Sample(
-        "gpt_oss",
-        "a header whose end never comes does not run into the next message",
-        HARMONY,
-        "<|channel|>commentary to=functions.weather<|end|>"
-        "<|start|>assistant<|channel|>final<|message|>Sorry.<|return|>",
-        {"content": "Sorry."},
-    ),
-    Sample(
         "cohere2",
         "reasoning and a list of calls",
         COMMAND,
@@ -191,44 +182,34 @@ samples = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sampl
 templates = pytest.mark.parametrize("name", response_template_names())
 
 
-def source_of(name: str) -> dict[str, Any]:
-    """The template's JSON as it lies in the package."""
-    text = (resources.files("streamparse.template.bundled") / f"{name}.json").read_text("utf-8")
-    source: dict[str, Any] = json.loads(text)
-    return source
-
-
-@samples
-def test_text_becomes_the_message(sample: Sample) -> None:
-    message = parse_response(sample.text, sample.template, prefix=sample.prefix)
-    assert message == {"role": "assistant", **sample.message}
+def in_version_1(name: str) -> dict[str, Any]:
+    """The template without what only streamparse knows."""
+    return {key: value for key, value in bundled_source(name).items() if key != EXTENSION_KEY}
 
 
 @samples
 @pytest.mark.parametrize("errors", ["strict", "report", "repair"])
-def test_every_cut_gives_the_same_message(sample: Sample, errors: Any) -> None:
+@pytest.mark.parametrize("size", [1, 1_000_000], ids=["by character", "whole"])
+def test_text_becomes_the_message(sample: Sample, errors: Any, size: int) -> None:
     parser = ResponseParser(sample.template, prefix=sample.prefix, errors=errors)
-    for character in sample.text:
-        parser.feed(character)
+    for start in range(0, len(sample.text), size):
+        parser.feed(sample.text[start : start + size])
     message, _ = parser.finalize()
     assert message == {"role": "assistant", **sample.message}
-
-
-@samples
-def test_a_text_that_is_well_formed_has_no_problems(sample: Sample) -> None:
-    parser = ResponseParser(sample.template, prefix=sample.prefix, errors="report")
-    parser.feed(sample.text)
-    parser.finalize()
     assert parser.problems == []
+
+
+def test_a_header_whose_end_never_comes_does_not_run_into_the_next_message() -> None:
+    text = "<|channel|>commentary to=functions.f<|end|><|start|>assistant<|channel|>final<|message|>Sorry.<|return|>"
+    message = parse_response(text, "gpt_oss", prefix=HARMONY)
+    assert message["content"] == "Sorry."
+    assert "tool_calls" not in message
 
 
 @samples
 def test_transformers_reads_the_same_message_with_the_same_template(sample: Sample) -> None:
-    template = copy.deepcopy(source_of(sample.template))
-    assert reference.parse_response(sample.text, template, prefix=sample.prefix) == {
-        "role": "assistant",
-        **sample.message,
-    }
+    message = reference.parse_response(sample.text, in_version_1(sample.template), prefix=sample.prefix)
+    assert message == {"role": "assistant", **sample.message}
 
 
 @templates
@@ -237,10 +218,10 @@ def test_a_bundled_template_gives_no_warning(name: str) -> None:
 
 
 @templates
-def test_every_bundled_template_has_samples(name: str) -> None:
-    assert name in {sample.template for sample in SAMPLES}
+def test_transformers_loads_every_bundled_template(name: str) -> None:
+    assert reference.parse_response("", in_version_1(name), prefix="") == bundled_source(name).get("defaults", {})
 
 
 @templates
 def test_reasoning_goes_where_chat_templates_read_it_back(name: str) -> None:
-    assert list(source_of(name)["fields"]) == ["reasoning_content", "tool_calls", "content"]
+    assert set(bundled_source(name)["fields"]) <= {"reasoning_content", "tool_calls", "content"}
