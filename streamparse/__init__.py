@@ -14,6 +14,7 @@ from streamparse.errors import (
 )
 from streamparse.limits import Limits
 from streamparse.parser import ResponseParser, get_response_parser, parse_response
+from streamparse.stream import End, ParseStream, parse_stream
 from streamparse.template import (
     ResponseTemplate,
     get_response_template,
@@ -23,10 +24,12 @@ from streamparse.template import (
 
 __all__ = [
     "ContentError",
+    "End",
     "FinalizedError",
     "LimitError",
     "Limits",
     "ParseError",
+    "ParseStream",
     "PrefixError",
     "ResponseParser",
     "ResponseTemplate",
@@ -39,5 +42,6 @@ __all__ = [
     "get_response_template",
     "load_response_template",
     "parse_response",
+    "parse_stream",
     "response_template_names",
 ]
