@@ -40,11 +40,12 @@ def main() -> None:
         print(error)
 
     parser = ResponseParser(template, prefix="### User: Is it warm?\n### Assistant:", errors="report")
-    for character in OUTPUT:
-        for event in parser.feed(character):
+    for start in range(0, len(OUTPUT), 8):
+        for event in parser.feed(OUTPUT[start : start + 8]):
             print(event)
-    message, events = parser.finalize()
-    print(*events, sep="\n")
+    message, last_events = parser.finalize()
+    for event in last_events:
+        print(event)
     print(json.dumps(message, indent=2))
 
 

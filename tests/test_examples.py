@@ -11,7 +11,7 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SHOWN = {
     "chat_in_the_terminal.py": ["[reasoning_content]", "The weather tool knows.", "weather {'city': 'Rome'}"],
-    "openai_style_stream.py": ['{"delta":{"content":', '"arguments":"{\\"city\\":\\"Rome\\"}"', "data: [DONE]"],
+    "openai_style_stream.py": ['"delta":{"content":"I "}', '"arguments":"{\\"city\\":\\"Rome\\"}"', "data: [DONE]"],
     "own_template.py": ["fields.content.open: ", "clsoe", '"score": 0.9', '"city": "Rome"'],
     "several_generations.py": ["A {'role': 'assistant', 'reasoning_content': 'Short.'", "'And B.'", "'city': 'Rome'"],
     "tools_while_it_writes.py": ["sunny in Rome", "This call can't be read: ", "sunny in Oslo"],
