@@ -21,8 +21,10 @@ from streamparse.stages.plain import PlainText
 from streamparse.stages.recovery import RecoveringTokenizer
 from streamparse.stages.regions import RegionTokenizer
 from streamparse.stages.schema_typing import ToolSchemas
+from streamparse.stages.token_stage import TokenStage
 from streamparse.stages.transform_stage import TransformStage
 from streamparse.template import TemplateSource, load_response_template
+from streamparse.tokens.marks import TokenMarks
 from streamparse.tokens.tokenizer import decode_prefix
 
 ErrorMode = Literal["strict", "report", "repair"]
@@ -96,13 +98,15 @@ class ResponseParser:
         self._template = template = load_response_template(response_template)
         self._options = {"errors": errors, "spans": spans}
         self._tokenizer = tokenizer
-        self._detokenizer = None if tokenizer is None else Detokenizer(tokenizer)
+        marks = None if tokenizer is None else TokenMarks.for_template(template.source, tokenizer)
+        self._detokenizer = None if tokenizer is None else Detokenizer(tokenizer, marks=marks, offsets=spans)
         self._anchor = AnchorTrim(template.start_anchor, keep_unanchored=not lenient)
         self._regions: RegionTokenizer | RecoveringTokenizer = (
             RecoveringTokenizer(template, spans=spans, limits=limits)
             if lenient
             else RegionTokenizer(template, spans=spans, limits=limits)
         )
+        self._tokens = None if self._detokenizer is None else TokenStage(marks, self._detokenizer.offsets)
         self._content = ContentStage(lenient=lenient, limits=limits)
         self._transform = TransformStage(ToolSchemas.from_tools(tools), lenient=lenient, spans=spans)
         self._message = MessageFold(template, lenient=lenient)
@@ -246,22 +250,30 @@ class ResponseParser:
         self._message.restore(state["message"])
 
     def _feed(self, piece: Any) -> list[Event]:
-        """Feed a piece through all stages."""
+        """Feed a piece that is not plain text: through the detokenizer, if it is not text, and all stages."""
         if self._ended is not None:
             raise FinalizedError(self._ended)
-        text = self._settle()
         try:
             if type(piece) is str and self._detokenizer is None:
-                events = self._after_regions(self._regions.feed(text + piece))
-            else:
-                events = self._after_regions(self._regions.feed(text))
-                for text in self._decode(piece):
-                    events += self._after_regions(self._regions.feed(text))
+                return self._feed_text(piece)
+            events: list[Event] = []
+            for text in self._decode(piece):
+                taken = None if self._plain is None or self._marked else self._plain.take(text)
+                events += self._feed_text(text) if taken is None else taken
+            return events
         except ParseError as error:
             self._ended = f"the parser stopped at an error ({error}); start a new one, or use errors='report'"
             raise
+
+    def _feed_text(self, text: str) -> list[Event]:
+        events = self._after_regions(self._regions.feed(self._settle() + text))
         self._plain = self._regions.plain_text()
         return events
+
+    @property
+    def _marked(self) -> bool:
+        """Whether text that came from token ids has marks in it."""
+        return self._detokenizer is not None and self._detokenizer.marked
 
     def _settle(self) -> str:
         """Note what the plain text has taken, and give back its tail, which is to be fed next."""
@@ -283,6 +295,8 @@ class ResponseParser:
         return self._detokenizer.feed(piece)
 
     def _after_regions(self, items: list[Any]) -> list[Event]:
+        if self._tokens is not None:
+            items = self._tokens.feed(items, marked=self._marked)
         events = self._content.feed(items)
         # the content stage gives its batch back where it has only events, and then nothing is left to do
         return events if events is items else self._message.feed(self._transform.feed(events))  # type: ignore[return-value]

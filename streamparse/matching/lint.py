@@ -21,7 +21,6 @@ from streamparse.matching.syntax import (
     UnsupportedSyntax,
     parse,
     walk,
-    width,
 )
 
 
@@ -73,12 +72,19 @@ def _is_endless(node: Node) -> bool:
 
 
 def _matches_nothing(tree: Node) -> bool:
-    return is_nullable(tree)
+    """Whether the empty text matches wherever it stands; a lookahead asks for something at least."""
+    return is_nullable(tree) and not any(isinstance(node, Look) and node.ahead for node in walk(tree))
 
 
 def _looks_far(tree: Node) -> bool:
+    """Whether a lookahead passes over any amount of ordinary text, over letters and line ends alike."""
     looks = (node for node in walk(tree) if isinstance(node, Look) and node.ahead)
-    return any(width(look.body)[1] is None for look in looks)
+    repeats = (node for look in looks for node in walk(look.body) if isinstance(node, Repeat) and node.maximum is None)
+    return any(
+        isinstance(part, Chars) and part.contains("a") and part.contains("\n")
+        for repeat in repeats
+        for part in walk(repeat.body)
+    )
 
 
 def _nests_repeats(tree: Node) -> bool:

@@ -77,9 +77,11 @@ def _call(value: Any, named: str, captures: Mapping[str, str], shape: CallShape,
         if not isinstance(value, dict):
             raise ContentError(f"a call must be an object, and this is a {type(value).__name__}")
         found = _first(value, shape.name)
+        if shape.by_key and found is _ABSENT and len(value) == 1:
+            value = {"name": (found := next(iter(value))), "arguments": value[found]}
         if not isinstance(found, str) or not found.strip():
             raise ContentError("the call has no name")
-        name, arguments = found, _first(value, shape.arguments)
+        name, arguments = found, _first(value, shape.arguments or (("arguments",),))
     function: dict[str, Any] = {"name": known_name(name, shape.name_endings, tools)}
     if arguments is not _ABSENT:
         function["arguments"] = arguments

@@ -30,6 +30,7 @@ class RegionEnd:
     error: ParseError | None = None
     repaired: list[str] = dataclasses.field(default_factory=list)
     incomplete: bool = False
+    token_span: tuple[int, int] | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

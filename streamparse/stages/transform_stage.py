@@ -94,4 +94,6 @@ class TransformStage:
     def _with_span(self, event: Event, region: RegionEnd) -> Event:
         if self._spans:
             event |= {"start": region.start, "end": region.end}
+            if region.token_span is not None:
+                event["token_start"], event["token_end"] = region.token_span
         return event

@@ -17,7 +17,7 @@ from typing import Any
 from streamparse.errors import Fault, TemplateError
 from streamparse.stages.content import CONTENT_PARSERS
 from streamparse.stages.content.table import Preparation
-from streamparse.template.bundled import bundled_source, response_template_names
+from streamparse.template.bundled import bundled_source, is_bundled, response_template_names
 from streamparse.template.check import ANCHOR_KEYS, DELIMITER_KEYS, check_template, read_delimiter
 from streamparse.template.model import Field, ResponseTemplate
 from streamparse.template.policy import FieldPolicy, read_field_policy, read_policy
@@ -122,7 +122,7 @@ def _build_field(name: str, raw: dict[str, Any], policy: FieldPolicy) -> Field:
 def _read(source: str | os.PathLike[str]) -> Any:
     """The template's data from a file, a folder or the bundle."""
     path = Path(source)
-    if isinstance(source, str) and source in response_template_names():
+    if isinstance(source, str) and is_bundled(source):
         return bundled_source(source)
     if path.is_dir():
         for name in ("response_template.json", "tokenizer_config.json"):

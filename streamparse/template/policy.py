@@ -23,12 +23,15 @@ Path = tuple[str, ...]
 class CallShape:
     """Where a value that is a call, or a list of calls, has its name, arguments and id: the first path that exists.
 
-    ``name_endings`` are what models glue to a name by mistake; it goes where only that gives a declared tool's name.
+    With ``by_key`` a call without a name there is an object with one key, which is the name, and the arguments its
+    value. ``name_endings`` are what models glue to a name by mistake; it goes where only that gives a declared tool's
+    name.
     """
 
     name: tuple[Path, ...]
     arguments: tuple[Path, ...]
     id: tuple[Path, ...] = ()
+    by_key: bool = False
     name_endings: tuple[str, ...] = ()
 
 
@@ -37,6 +40,7 @@ class Reading:
     """Another way to read a region's text, for when the first fails: a content parser, prepared with its arguments."""
 
     content: str
+    arguments: Mapping[str, Any]
     parse: Callable[[str], Any]
 
 
@@ -94,12 +98,8 @@ def read_field_policy(source: Mapping[str, Any], name: str) -> FieldPolicy:
     calls = raw.get("calls")
     return FieldPolicy(
         ends_with_value=raw.get("ends_with_value", False),
-        alternatives=tuple(
-            Reading(item["content"], item.get("content_args", {})) for item in raw.get("alternatives", ())
-        ),
-        calls=None
-        if calls is None
-        else CallShape(*(_paths(calls.get(key, ())) for key in ("name", "arguments", "id"))),
+        alternatives=tuple(_reading(item) for item in raw.get("alternatives", ())),
+        calls=None if calls is None else _call_shape(calls),
         strip=raw.get("strip", "all"),
         join=raw.get("join", "\n"),
     )
@@ -140,12 +140,13 @@ def _check_reading(raw: Any, path: str) -> tuple[list[Fault], list[Fault]]:
 
 def _reading(raw: Mapping[str, Any]) -> Reading:
     parser = CONTENT_PARSERS[raw["content"]]
-    return Reading(parser.name, parser.prepare(raw.get("content_args", {}), Preparation(keep_source=True)))
+    arguments = raw.get("content_args", {})
+    return Reading(parser.name, arguments, parser.prepare(arguments, Preparation(keep_source=True)))
 
 
 def _call_shape(raw: Mapping[str, Any]) -> CallShape:
     name, arguments, call_id = (_paths(raw.get(key, ())) for key in ("name", "arguments", "id"))
-    return CallShape(name, arguments, call_id, tuple(raw.get("name_endings", ())))
+    return CallShape(name, arguments, call_id, raw.get("by_key", False), tuple(raw.get("name_endings", ())))
 
 
 def _paths(dotted: Any) -> tuple[Path, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from streamparse.stages.recovery.either import EitherStructure
 from streamparse.stages.structure import STRUCTURES, Structure
 from streamparse.template.model import Field, Watched
 
@@ -51,5 +52,7 @@ class Mode(Protocol):
 
 
 def structure_of(field: Field) -> Structure:
-    """A reader for the text of one region of the field."""
-    return STRUCTURES[field.content](field.content_arguments)
+    """A reader for the text of one region of the field, by whichever of its readings the text fits."""
+    first = STRUCTURES[field.content](field.content_arguments)
+    others = [STRUCTURES[reading.content](reading.arguments) for reading in field.policy.alternatives]
+    return EitherStructure([first, *others]) if others else first

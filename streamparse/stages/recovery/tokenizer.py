@@ -169,14 +169,20 @@ class RecoveringTokenizer:
             self._segments.append((text, resume))
         mode = self.mode
         what, field = mode.watched.actions[match.index]
+        if not match.text and what == "open" and mode.name != Outside.name:
+            # an open that takes no text, such as a lookahead for JSON, says nothing inside another region
+            self._scanner.forbid_zero_width_here()
+            if released:
+                mode.take(released, None)
+            return
         mode.take(released, Seen(what, field, match.text, match.captures))
         if not match.text:
-            self._guard_progress(match.start, mode)
+            self._guard_progress(match.start, mode, opened=what == "open")
 
-    def _guard_progress(self, position: int, came_from: Mode) -> None:
-        """After a zero-width match: never come twice through the same mode at one position."""
+    def _guard_progress(self, position: int, came_from: Mode, *, opened: bool) -> None:
+        """After a zero-width match: never come twice through the same mode at one position, nor open twice there."""
         if self._zero_width[0] != position:
             self._zero_width = (position, {came_from.name})
-        if self.mode.name in self._zero_width[1]:
+        if opened or self.mode.name in self._zero_width[1]:
             self._scanner.forbid_zero_width_here()
         self._zero_width[1].add(self.mode.name)

@@ -1,0 +1,67 @@
+"""A structure that is read in several ways at once, until it is clear which of them it is.
+
+In: the readers of a field's own reading and of its alternatives. Out: what the first of them that still fits knows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamparse.stages.structure import Structure
+
+
+class EitherStructure:
+    """The first of several readers whose text can still begin so, or, when it has begun, the first that began."""
+
+    def __init__(self, readers: list[Structure]) -> None:
+        self._readers = readers
+
+    @property
+    def begins(self) -> bool | None:
+        """True where one reader says so, False where all deny it."""
+        answers = [reader.begins for reader in self._readers]
+        return True if True in answers else None if None in answers else False
+
+    @property
+    def inside(self) -> bool:
+        """As the reader that fits says."""
+        return self._fitting.inside
+
+    @property
+    def complete(self) -> bool:
+        """As the reader that fits says."""
+        return self._fitting.complete
+
+    @property
+    def end(self) -> int | None:
+        """As the reader that fits says."""
+        return self._fitting.end
+
+    @property
+    def broken(self) -> bool:
+        """Whether no reader fits any more."""
+        return self._fitting.broken
+
+    def feed(self, text: str) -> None:
+        """Let every reader follow."""
+        for reader in self._readers:
+            reader.feed(text)
+
+    def copy(self) -> EitherStructure:
+        """Another one with the same state."""
+        return EitherStructure([reader.copy() for reader in self._readers])
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state as JSON-able data."""
+        return {"readers": [reader.snapshot() for reader in self._readers]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up a state that :meth:`snapshot` gave."""
+        for reader, saved in zip(self._readers, state["readers"], strict=True):
+            reader.restore(saved)
+
+    @property
+    def _fitting(self) -> Structure:
+        readers = self._readers
+        fitting = (reader for reader in readers if reader.begins and not reader.broken)
+        return next(fitting, None) or next((reader for reader in readers if reader.begins is not False), readers[0])
