@@ -93,20 +93,15 @@ class ArgumentCaster:
                 if candidate in branch.literals:
                     return True, branch.literals[candidate]
         for branch in branches:
-            for kind in branch.kinds:
+            for kind in branch.readable_kinds:
                 try:
                     value = READERS[kind](word)
                 except (KeyError, ValueError, RecursionError):
                     continue
-                return True, self._structured(value, branch, depth)
+                if isinstance(value, dict):
+                    return True, self._object(value, chosen(branches, value), depth)
+                return True, self._items(value, branch, depth) if isinstance(value, list) else value
         return "string" in kinds, text
-
-    def _structured(self, value: Any, branch: Branch, depth: int) -> Any:
-        if isinstance(value, dict):
-            return self._object(value, branch, depth)
-        if isinstance(value, list):
-            return self._items(value, branch, depth)
-        return value
 
     def _object(self, value: dict[str, Any], branch: Branch | None, depth: int) -> dict[str, Any]:
         if branch is None:

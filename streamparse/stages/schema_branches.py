@@ -79,6 +79,11 @@ class Branch:
         """Whether every string is allowed."""
         return not self.kinds or ("string" in self.kinds and self.members is None)
 
+    @property
+    def readable_kinds(self) -> Types:
+        """The types that a text may be read as: none where some strings are members and this text is none of them."""
+        return () if self.members is not None and "string" in self.kinds else self.kinds
+
     def property_schemas(self, key: str) -> list[Any]:
         """Give the schemas of a member of an object."""
         found = [facet["properties"][key] for facet in self.facets if key in as_schema(facet.get("properties"))]
@@ -131,7 +136,9 @@ class SchemaReader:
             return
         types = next((named for facet in reversed(facets) if (named := named_types(facet))), outer_types)
         choices = [choice for facet in facets for union in UNIONS for choice in as_list(facet.get(union))]
-        if not choices or len(path) >= MAX_UNION_DEPTH:
+        if len(path) >= MAX_UNION_DEPTH:
+            choices = []
+        if not choices:
             yield Branch(types, facets)
         inner_path = path | set(map(id, facets))
         for choice in choices:
