@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _replay(name: str, console: Console, pause: float) -> int:
     """Show one recording: the question, then the answer as it is parsed."""
-    about, tokens = _recording(name)
+    about, tokens = recording(name)
     console.print()
     console.rule(Text(f"{about['template']}: {about['title']}"), align="left")
     console.print(Text(about["made_by"], "dim"), soft_wrap=True)
@@ -75,7 +75,7 @@ async def _replay(name: str, console: Console, pause: float) -> int:
     return await show(stream, LiveView(console))
 
 
-def _recording(name: str) -> tuple[dict[str, Any], list[str]]:
+def recording(name: str) -> tuple[dict[str, Any], list[str]]:
     """Read a recording: what it says of itself, and the texts of its tokens."""
     file = resources.files("streamparse.cli") / "recordings" / f"{name}.jsonl"
     about, *tokens = map(json.loads, file.read_text(encoding="utf-8").splitlines())

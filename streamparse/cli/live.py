@@ -31,7 +31,15 @@ def console_on(stream: Any = None, *, plain: bool = False) -> Console:
     stream = sys.stdout if stream is None else stream
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
-    return Console(file=stream, highlight=False, markup=False, emoji=False, force_terminal=False if plain else None)
+    return _Console(file=stream, highlight=False, markup=False, emoji=False, force_terminal=False if plain else None)
+
+
+class _Console(Console):
+    """A console that leaves it to the command to end when nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise, where rich would exit with a code of its own."""
+        raise BrokenPipeError
 
 
 class LiveView:
