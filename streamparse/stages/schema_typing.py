@@ -32,7 +32,8 @@ class ToolSchemas:
     def __init__(self, strict: Mapping[str, Mapping[str, Any]], lenient: Mapping[str, Any]) -> None:
         """Take schemas that ``from_tools`` has sorted out."""
         self._strict = strict
-        self._casters = {name: ArgumentCaster(name, schema) for name, schema in lenient.items()}
+        self._lenient = lenient
+        self._casters: dict[str, ArgumentCaster] = {}
         self._types: dict[tuple[str, str], Types] = {}
 
     @classmethod
@@ -41,11 +42,14 @@ class ToolSchemas:
 
         A tool is a dictionary in OpenAI's form, a bare one with ``name`` and ``parameters`` (or Anthropic's
         ``input_schema``), a function with type hints, or a pydantic model. Anything else is passed over. Dictionaries
-        are read, never changed. Raises StreamparseError where ``tools`` is no collection, or a model has no schema.
+        are read, never changed; schemas that were collected before are taken as they are, so that many parsers may
+        share them. Raises StreamparseError where ``tools`` is no collection, or a model has no schema.
 
         >>> ToolSchemas.from_tools([{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}]).names
         frozenset({'f'})
         """
+        if isinstance(tools, ToolSchemas):
+            return tools
         if not isinstance(tools or (), Iterable):
             raise StreamparseError(f"tools has to be a list of tools, not {type(tools).__name__}")
         strict: dict[str, Mapping[str, Any]] = {}
@@ -65,7 +69,7 @@ class ToolSchemas:
     @property
     def names(self) -> frozenset[str]:
         """The names of the tools."""
-        return frozenset(self._casters)
+        return frozenset(self._lenient)
 
     def types(self, name: str, key: str) -> Types:
         """The types that strict casting tries for a tool's argument; none where nobody declared it."""
@@ -79,21 +83,23 @@ class ToolSchemas:
 
     def caster(self, name: str) -> ArgumentCaster | None:
         """What lenient casting does to a tool's arguments; None for a tool that nobody declared."""
+        if name not in self._casters and name in self._lenient:
+            self._casters[name] = ArgumentCaster(name, self._lenient[name])
         return self._casters.get(name)
 
     def cast(self, value: Any, *, lenient: bool) -> Any:
         """Cast the arguments of a value that is a call, or of each call in a list.
 
         Strict casting works on the value itself and returns it, as transformers does; lenient casting leaves it as
-        it is and returns a new one. Raises ContentError (lenient only) for a call without arguments
-        whose tool requires some.
+        it is and returns a new one. Raises ContentError (lenient only) for a call without arguments whose tool
+        requires some.
 
         >>> schemas = ToolSchemas.from_tools([{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}])
         >>> schemas.cast({"function": {"name": "f", "arguments": {"n": "7"}}}, lenient=False)
         {'function': {'name': 'f', 'arguments': {'n': 7}}}
         """
         if lenient:
-            return self._lenient(value)
+            return self._cast_leniently(value)
         if self._strict:
             for function in calls(value):
                 self._cast_strictly(function)
@@ -112,17 +118,16 @@ class ToolSchemas:
                 # A key that came several times: merge_duplicates made the list.
                 arguments[key] = [strict_cast(item, types) if isinstance(item, str) else item for item in argument]
 
-
-    def _lenient(self, value: Any) -> Any:
+    def _cast_leniently(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._lenient_call(item) for item in value]
-        return self._lenient_call(value)
+            return [self._cast_call(item) for item in value]
+        return self._cast_call(value)
 
-    def _lenient_call(self, value: Any) -> Any:
+    def _cast_call(self, value: Any) -> Any:
         function = value.get("function") if isinstance(value, dict) else None
         if not isinstance(function, dict) or not isinstance(name := function.get("name"), str):
             return value
-        caster = self._casters.get(name) or ArgumentCaster(name, None)
+        caster = self.caster(name) or ArgumentCaster(name, None)
         return {**value, "function": {**function, "arguments": caster.cast(function)}}
 
 

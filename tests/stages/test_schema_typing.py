@@ -207,6 +207,11 @@ def test_entries_that_are_no_tools_are_passed_over():
     assert ToolSchemas.from_tools(None).names == ToolSchemas.from_tools([]).names == frozenset()
 
 
+def test_schemas_can_be_shared_by_many_parsers():
+    schemas_of_tools = ToolSchemas.from_tools([alarm])
+    assert ToolSchemas.from_tools(schemas_of_tools) is schemas_of_tools
+
+
 def test_tools_that_are_no_list_are_an_error_of_ours():
     with pytest.raises(StreamparseError, match="int"):
         ToolSchemas.from_tools(5)
