@@ -22,6 +22,9 @@ from streamparse.matching.syntax import Chars
 #: Stands for the end of the text where otherwise the class of a character stands, and for its beginning.
 EDGE = -1
 
+#: Stands for the class of the character before a place where no pattern asks for it.
+ANY = -4
+
 #: Sources of a register's new value: the place before the character that is read, and the one after it.
 HERE = -1
 NEXT = -2
@@ -56,7 +59,7 @@ class Record:
 class State:
     """What is alive, what is recorded, and the edges known so far, by character and by class of characters."""
 
-    __slots__ = ("before", "by_class", "decided", "edges", "quiet", "records", "threads")
+    __slots__ = ("before", "by_class", "decided", "edges", "looks_ahead", "quiet", "records", "threads")
 
     def __init__(self, threads: tuple[Thread, ...], records: tuple[Record, ...], before: int) -> None:
         self.threads = threads
@@ -65,6 +68,8 @@ class State:
         self.edges: dict[str, Edge | None] = {}
         self.by_class: dict[int, Edge | None] = {}
         self.decided = bool(records) and not threads
+        #: Whether a match may be decided from here whose end lies before this place.
+        self.looks_ahead = bool(records) or any(thread.end != OPEN for thread in threads)
         #: Stepping can stop here: the match is decided, or text can be skipped up to the next trigger.
         self.quiet = self.decided
 
@@ -90,12 +95,14 @@ class Automaton:
         self.set_index = {chars: index for index, chars in enumerate(self.sets)}
         #: Whether a state has to know the character before it.
         self.looks_back = any(program.context for program in programs)
+        #: Whether a state has to know that it is at the beginning of the text.
+        self.asks_start = any(program.asks_start for program in programs)
         self.class_of_character: dict[str, int] = {}
         self.members: list[frozenset[int]] = []
         self.class_of_members: dict[frozenset[int], int] = {}
         self.states: dict[tuple[tuple[Thread, ...], tuple[Record, ...], int], State] = {}
         self.pinned: State | None = None
-        self.resting = State((), (), EDGE)
+        self.resting = State((), (), ANY)
         self.skippable = False
         self.edge_count = 0
         self.growing = RLock()
@@ -139,7 +146,7 @@ class Automaton:
     def run_state(self, run: Chars) -> State | None:
         """The state that the characters of a leading run lead to and stay in, if there is one."""
         only_run = self.add_class(frozenset({self.set_index[run]}))
-        state = self.edge(self.idle_state(EDGE), only_run, guarded=False).target
+        state = self.edge(self.idle_state(ANY), only_run, guarded=False).target
         again = self.edge(state, only_run, guarded=False)
         stays = state.threads and not state.records and again.target is state and again.moves is None
         return state if stays and register_count(state) == 1 else None
@@ -160,19 +167,21 @@ class Automaton:
             state.by_class.clear()
         self.states.clear()
         self.edge_count = 0
-        self.resting = self.idle_state(EDGE)
+        self.resting = self.idle_state(ANY)
         if self.pinned is not None:
             self.states[self.pinned.threads, self.pinned.records, self.pinned.before] = self.pinned
 
     def state(self, threads: tuple[Thread, ...], records: tuple[Record, ...], before: int) -> State:
         """The one state with this content."""
-        key = (threads, records, before if self.looks_back else EDGE)
+        if not self.looks_back and not (before == EDGE and self.asks_start):
+            before = ANY
+        key = (threads, records, before)
         known = self.states.get(key)
         if known is None:
             known = State(*key)
             if not threads and not records:
                 # At the very beginning of the text `^` may hold, which a trigger does not tell.
-                known.quiet = self.skippable and not (self.looks_back and before == EDGE)
+                known.quiet = self.skippable and before != EDGE
             known = self.states.setdefault(key, known)
         return known
 
@@ -314,7 +323,7 @@ class _Step:
         return (self.is_in(before, test.word) != self.is_in(after, test.word)) != test.negative
 
     def is_in(self, number: int, chars: Chars | None) -> bool:
-        if number == EDGE or chars is None:
+        if number < 0 or chars is None:
             return number == EDGE and chars is None
         return self.automaton.set_index[chars] in self.automaton.members[number]
 

@@ -57,8 +57,10 @@ class Known:
         return self.base + len(self.characters)
 
     def before(self, position: int) -> str | None:
-        """The character before a position; None at the beginning of all text."""
-        return self.characters[position - 1 - self.base] if position else None
+        """The character before a position; None at the beginning of all text, "" where it is not known."""
+        if position == 0:
+            return None
+        return self.characters[position - 1 - self.base] if position > self.base else ""
 
     def after(self, position: int) -> str | None:
         """The character after a position; None at the end of all text. Raises Blocked where it is not known."""

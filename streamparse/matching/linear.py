@@ -7,7 +7,8 @@ decided, the match (``found``). Each character is looked at once, whatever the p
 from __future__ import annotations
 
 from streamparse.errors import LimitError
-from streamparse.matching.automaton import EDGE, HERE, Automaton, Edge, Record, State
+from streamparse.matching.automaton import ANY, EDGE, HERE, Automaton, Edge, Record, State
+from streamparse.matching.shortcuts import SPACING, Outcome, Shortcuts, values
 from streamparse.matching.watch import Watch
 
 _UNKNOWN = Edge(State((), (), EDGE), None)
@@ -20,10 +21,11 @@ class LinearSeeker:
     the entry). ``limit`` bounds the characters that may be held back.
     """
 
-    __slots__ = ("automaton", "found", "guard", "idle", "limit", "read", "registers", "state", "watch")
+    __slots__ = ("automaton", "found", "guard", "idle", "limit", "read", "registers", "shortcuts", "state", "watch")
 
     def __init__(self, watch: Watch, limit: int) -> None:
         self.limit = limit
+        self.shortcuts = Shortcuts()
         self.reset(watch, 0, "", guarded=False)
 
     def reset(self, watch: Watch, position: int, before: str, *, guarded: bool) -> None:
@@ -35,13 +37,14 @@ class LinearSeeker:
         self.registers: list[int] = []
         self.found: tuple[int, int, int] | None = None
         self.guard = guarded
-        self.state = self.idle_state(before[-1:])
+        self.shortcuts.give_up()
+        self.state = self.idle_state(before[-1:]) if position else self.automaton.idle_state(EDGE)
 
     def idle_state(self, before: str) -> State:
-        """The state in which nothing is alive, after the given character (none: at the beginning of the text)."""
+        """The state in which nothing is alive, after the given character."""
         if not self.automaton.looks_back:
-            return self.automaton.idle_state(EDGE)
-        return self.automaton.idle_state(self.automaton.class_of(before) if before else EDGE)
+            return self.automaton.resting
+        return self.automaton.idle_state(self.automaton.class_of(before) if before else ANY)
 
     @property
     def hold(self) -> int:
@@ -66,8 +69,30 @@ class LinearSeeker:
 
     def run(self, text: str, at: int, base: int) -> int:
         """Steps through the text until nothing is alive, or a match is decided."""
+        length = len(text)
+        while at < length:
+            if not self.state.looks_ahead:
+                # A match that is decided later ends later, too: nothing up to here will be scanned again.
+                self.shortcuts.give_up()
+            elif not (base + at) % SPACING:
+                outcome = self.shortcuts.outcome(base + at, self.state, base + length)
+                if outcome is not None:
+                    self.take_shortcut(outcome)
+                    at = outcome.position - base
+                    if self.found is not None or at == length:
+                        return at
+                    continue
+                self.shortcuts.note(base + at, self.state, self.registers)
+            stop = min(length, at + SPACING - (base + at) % SPACING)
+            at = self.run_to(stop, text, at, base)
+            if self.state.quiet:
+                return at
+        return length
+
+    def run_to(self, stop: int, text: str, at: int, base: int) -> int:
+        """The same up to a place in the text at most."""
         state, edges, step = self.state, self.state.edges, self.automaton.step
-        for i in range(at, len(text)):
+        for i in range(at, stop):
             edge = edges.get(text[i], _UNKNOWN)
             if edge is _UNKNOWN:
                 edge = step(state, text[i])
@@ -81,9 +106,19 @@ class LinearSeeker:
                 self.state = state
                 if state.decided:
                     self.decide(base + i)
+                else:
+                    self.shortcuts.give_up()
                 return i + 1
         self.state = state
-        return len(text)
+        return stop
+
+    def take_shortcut(self, outcome: Outcome) -> None:
+        """Goes on where an earlier pursuit ended that came to the same state here."""
+        self.shortcuts.follow(outcome)
+        self.registers = values(outcome.sources, self.registers)
+        self.state = outcome.state
+        if self.state.decided:
+            self.decide(outcome.position - 1)
 
     def move(self, moves: tuple[int, ...], place: int) -> None:
         """Gives the registers their new values at a step from ``place``."""
@@ -91,6 +126,7 @@ class LinearSeeker:
         if old and (not moves or moves[0] != 0) and place - old[0] > self.limit:
             self.raise_limit()
         self.registers = [old[m] if m >= 0 else place if m == HERE else place + 1 for m in moves]
+        self.shortcuts.move(moves, place)
 
     def decide(self, place: int) -> None:
         """Chooses among the matches that are recorded: they start together, so the longest, then the first entry."""
@@ -103,6 +139,7 @@ class LinearSeeker:
 
         best = min(self.state.records, key=longest_then_first)
         self.found = registers[best.start], registers[best.end], self.watch.linear[best.delimiter]
+        self.shortcuts.conclude(place + 1, self.state)
 
     def skip(self, text: str, at: int, base: int) -> int:
         """Goes on to the next place at which a delimiter may start, looking back over a leading run before it."""
@@ -153,7 +190,9 @@ class LinearSeeker:
     def finish(self) -> None:
         """Takes the text for complete."""
         if self.found is None:
-            self.take_edge(self.automaton.edge(self.state, EDGE, guarded=self.guard), self.read)
+            before_end = self.state
+            self.shortcuts.conclude(self.read, before_end)
+            self.take_edge(self.automaton.edge(before_end, EDGE, guarded=self.guard), self.read)
             self.guard = False
 
     def raise_limit(self) -> None:

@@ -162,12 +162,16 @@ Instruction = (
 
 @dataclass(slots=True)
 class Program:
-    """Instructions, where to start, and how many slots and characters of context a matcher has to provide."""
+    """Instructions, where to start, and how many slots and characters of context a matcher has to provide.
+
+    ``asks_start`` says whether it matters if a place is the beginning of the text, ``names`` the groups' numbers.
+    """
 
     code: list[Instruction | None] = field(default_factory=list)
     entry: int = 0
     slots: int = 0
     context: int = 0
+    asks_start: bool = False
     names: dict[str, int] = field(default_factory=dict)
 
 
@@ -284,7 +288,8 @@ class _Builder:
 
     def neighbour(self, ahead: bool, wanted: tuple[Chars | None, ...], negative: bool, follow: int) -> int:
         if not ahead:
-            self.program.context = max(self.program.context, 1)
+            self.program.context = max(self.program.context, int(wanted != (None,)))
+            self.program.asks_start = self.program.asks_start or None in wanted
         return self.emit(Neighbour(ahead, wanted, negative, follow))
 
     def assertion(self, node: Assertion, follow: int) -> int:

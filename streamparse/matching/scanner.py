@@ -152,24 +152,40 @@ class Scanner:
             edges = state.edges
             for character in text:
                 if edges.get(character, _UNKNOWN) is not None:
-                    return self._scan(text, start)
+                    return self._step(text)
             self._held.append(text)
             linear.read += len(text)
             if self._held.length > self.limit:
                 linear.raise_limit()
             return "", None, text, len(text)
         idle = linear.idle
-        if idle.letters is None or idle.find is None:
-            return self._scan(text, start)
+        if idle.letters is None:
+            return self._step(text)
         for letter in idle.letters:
             if letter in text:
-                if idle.find(text):
-                    return self._scan(text, start)
+                if idle.find is None or idle.find(text):
+                    return self._step(text)
                 break
         if idle.run is not None:
             return self._pass_idle(text, linear, idle)
         linear.read += len(text)
         return text, None, text, len(text)
+
+    def _step(self, text: str) -> Scanned:
+        """Lets the automaton step through a piece, where it alone decides."""
+        linear, held = self._linear, self._held
+        position = linear.read - held.length
+        self._read = linear.read + len(text)
+        linear.feed(text, 0)
+        if linear.found is not None:
+            return self._matched(linear.found, text, 0)
+        if linear.registers:
+            if linear.registers[0] == position:
+                held.append(text)
+                return "", None, text, len(text)
+            return self._hold_from(linear.registers[0], text, 0)
+        released = held.take_all() + text if held.length else text
+        return released, None, text, len(text)
 
     def _pass_idle(self, text: str, linear: LinearSeeker, idle: Idle) -> Scanned:
         """Releases a piece in which no delimiter starts, but for a leading run at its end."""
