@@ -1,106 +1,128 @@
-"""From a chat template to a response template: the analyzers in order, the composer, the verifier."""
+"""From a chat template to a response template, with evidence: ``infer_response_template``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+import copy
+import json
+import warnings
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
-from streamparse.infer.compose import compose
-from streamparse.infer.content import Content, find_content
-from streamparse.infer.conversation import CONTENT, USER, Phrasing, Prober, Said
-from streamparse.infer.envelope import Envelope, anchors_after_results, find_envelope
-from streamparse.infer.errors import InferenceError
-from streamparse.infer.reasoning import Reasoning, find_reasoning
+from streamparse.infer.analysis import Analysis, analyze
+from streamparse.infer.cases import all_cases
+from streamparse.infer.choose import choose
+from streamparse.infer.explain import as_data, explain
 from streamparse.infer.render import Renderer
-from streamparse.infer.sandbox import Refusal
-from streamparse.infer.tools.dialect import read_dialect
-from streamparse.infer.tools.json_calls import read_json_calls
-from streamparse.infer.tools.named_json import read_named_json
-from streamparse.infer.tools.observe import Observed, observe_calls
-from streamparse.infer.tools.pythonic import read_pythonic
+from streamparse.infer.source import read_chat_template
 from streamparse.infer.tools.reading import Reading
-from streamparse.infer.tools.tagged import read_tagged
-from streamparse.template import load_response_template
-from streamparse.infer.verify import Check, all_cases, check_all, difference
+from streamparse.infer.verify import Check, check_all
 
-READERS = (read_json_calls, read_named_json, read_dialect, read_pythonic, read_tagged)
+CACHED = 64
+"""How many inferences are kept, by content."""
+
+
+class UnverifiedWarning(UserWarning):
+    """A response template is used although not everything that its chat template renders came back."""
 
 
 @dataclass(frozen=True)
 class Inference:
+    """What was inferred from a chat template.
+
+    ``template`` is the response template (JSON-able; transformers' loader takes it unless it has the key ``streamparse``),
+    ``checks`` the evidence for each feature, ``analysis`` what was found, as data.
+    """
+
     template: dict[str, Any]
-    checks: list[Check]
-    envelope: Envelope
-    reasoning: Reasoning
-    content: Content
-    reading: Reading | None
+    checks: tuple[Check, ...]
+    analysis: dict[str, Any]
 
     @property
     def verified(self) -> bool:
-        return all(check.status != "differs" for check in self.checks)
+        """Whether everything that the chat template can express came back, whole and one character at a time.
 
-
-def infer_response_template(source: str, *, bos_token=None, eos_token=None, chat_template_kwargs=None) -> Inference:
-    renderer = Renderer(source, bos_token=bos_token, eos_token=eos_token, switches=chat_template_kwargs)
-    prober = find_phrasing(renderer)
-    envelope = find_envelope(prober)
-    reasoning, envelope = find_reasoning(prober, envelope)
-    observed = observe_calls(prober, envelope, reasoning)
-    content = find_content(observed.prober if observed else prober, envelope, reasoning)
-    readings = _readings(observed, content)
-    if any(envelope.begun_before(reading.opening.strip()) != envelope for reading in readings):
-        for reading in readings:
-            envelope = envelope.begun_before(reading.opening.strip())
-        observed = observe_calls(prober, envelope, reasoning)
-        content = find_content(observed.prober if observed else prober, envelope, reasoning)
-        readings = _readings(observed, content)
-    anchors = anchors_after_results(observed.prober if observed else prober, envelope.anchor)
-    cases = all_cases(prober, envelope, reasoning, observed)
-    best, best_score = None, None
-    for reading in [*readings, None]:
-        template = compose(envelope, anchors, reasoning, content, reading)
-        loaded = load_response_template(template)
-        score = sum(
-            not difference(loaded, case, "repair", by_character=False) for tried in cases.values() for case in tried
+        In the lenient mode always; in strict mode where the template keeps to version 1.
+        """
+        by_version_1 = "streamparse" not in self.template
+        return not any(
+            check.status == "differs" or (by_version_1 and check.strict == "differs") for check in self.checks
         )
-        if best_score is None or score > best_score:
-            best, best_score, chosen = template, score, reading
-    return Inference(best, check_all(best, cases), envelope, reasoning, content, chosen)
+
+    @property
+    def tool_calls(self) -> bool:
+        """Whether the response template reads tool calls."""
+        return "tool_calls" in self.template["fields"]
+
+    def explain(self) -> str:
+        """A readable account: what was found, from which comparison, and what came back."""
+        return explain(self.template, self.checks, self.analysis, verified=self.verified)
+
+    def to_use(self) -> dict[str, Any]:
+        """The response template, for use; warns with ``UnverifiedWarning`` if not everything came back."""
+        if not self.verified:
+            differing = ", ".join(check.feature for check in self.checks if check.status == "differs")
+            warnings.warn(
+                f"the response template inferred from the chat template is not verified ({differing or 'strict mode'})",
+                UnverifiedWarning,
+                stacklevel=2,
+            )
+        return copy.deepcopy(self.template)
 
 
-def _readings(observed: Observed | None, content: Content) -> list[Reading]:
-    if observed is None:
-        return []
-    observed = replace(observed, ends=content.ends)
-    return [reading for reader in READERS for reading in reader(observed)]
+_cache: OrderedDict[str, Inference] = OrderedDict()
+_cache_lock = Lock()
 
 
-def find_phrasing(renderer: Renderer) -> Prober:
-    """The plainest way to speak to this chat template that it renders."""
-    refusals = []
-    for phrasing in _phrasings():
-        filled = dict(phrasing.switches)
-        for _ in range(8):
-            prober = Prober(renderer, Phrasing(**{**vars(phrasing), "switches": filled}))
-            try:
-                tail = prober.turn(Said(CONTENT))
-                prober.prompt()
-                if CONTENT in tail:
-                    return prober
-                refusals.append("the chat template does not show what the assistant says")
-                break
-            except Refusal as refusal:
-                refusals.append(str(refusal))
-                name = str(refusal).partition("' is undefined")[0].strip("'")
-                if "is undefined" not in str(refusal) or name not in renderer.variables or name in filled:
-                    break
-                filled[name] = ""
-    raise InferenceError(f"the chat template does not render a conversation: {refusals[0]}")
+def infer_response_template(
+    source: Any,
+    *,
+    bos_token: str | None = None,
+    eos_token: str | None = None,
+    chat_template_kwargs: Mapping[str, Any] | None = None,
+) -> Inference:
+    """Infer how the output of a model is read from how its chat template writes it.
+
+    ``source`` is the chat template: Jinja text, a path (``chat_template.jinja``, ``tokenizer_config.json``, a model's folder)
+    or a tokenizer. ``bos_token`` and ``eos_token`` are what it may print; ``chat_template_kwargs`` what will be given to
+    ``apply_chat_template`` beside the conversation. The result is kept by content.
+
+    Raises InferenceError, which says where, for a chat template that can't be read, compiled or rendered at all.
+
+    >>> inference = infer_response_template(
+    ...     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
+    ...     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    ... )
+    >>> inference.verified
+    True
+    >>> inference.template["start_anchor"], inference.template["fields"]["content"]["close_pattern"]
+    ('<|assistant|>', '<\\\\|end\\\\|>\\\\s*')
+    """
+    chat_template = read_chat_template(source)
+    bos, eos = bos_token or chat_template.bos_token, eos_token or chat_template.eos_token
+    switches = dict(chat_template_kwargs or {})
+    key = json.dumps([chat_template.text, bos, eos, switches], sort_keys=True, default=repr)
+    with _cache_lock:
+        if key in _cache:
+            _cache.move_to_end(key)
+            return _cache[key]
+    inference = _infer(Renderer(chat_template.text, bos_token=bos, eos_token=eos, switches=switches))
+    with _cache_lock:
+        _cache[key] = inference
+        while len(_cache) > CACHED:
+            _cache.popitem(last=False)
+    return inference
 
 
-def _phrasings() -> Iterator[Phrasing]:
-    for parts in (False, True):
-        for tools in (False, True):
-            for system in (False, True):
-                yield Phrasing(tools=tools, parts=parts, system=system)
+def _infer(renderer: Renderer) -> Inference:
+    """Analyze, compose, choose, check."""
+    analysis: Analysis = analyze(renderer)
+    cases = all_cases(analysis)
+    template, reading = choose(analysis, cases)
+    checks = tuple(check_all(template, cases))
+    return Inference(template, checks, as_data(analysis, reading, template))
+
+
+__all__ = ["Inference", "Reading", "UnverifiedWarning", "infer_response_template"]

@@ -44,13 +44,12 @@ from streamparse.infer.meter import (
 try:
     import jinja2
     import jinja2.ext
-    import jinja2.meta
     import jinja2.nodes
     import jinja2.parser
     import jinja2.runtime
     import jinja2.sandbox
     import jinja2.utils
-    from jinja2.visitor import NodeTransformer
+    from jinja2.visitor import NodeTransformer, NodeVisitor
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise InferenceError(
         "inference renders the chat template with Jinja: install the extra, pip install 'streamparse-llm[infer]'"
@@ -70,7 +69,7 @@ class Refusal(Exception):
 class CompiledTemplate:
     """A chat template, compiled once.
 
-    ``variables`` are the names it reads and does not set, ``constants`` the texts it holds, ``compared`` the values
+    ``variables`` are the names it reads that are not its loops' and macros' own, ``constants`` the texts it holds, ``compared`` the values
     that it compares a name with.
     """
 
@@ -81,9 +80,11 @@ class CompiledTemplate:
         self._environment = _ChatEnvironment(self._meter)
         try:
             tree = self._environment.parse(source)
-            self.variables = frozenset(jinja2.meta.find_undeclared_variables(tree))
-            self.constants = tuple(dict.fromkeys(_text_constants(tree)))
-            self.compared = _compared_values(tree)
+            found = _Findings()
+            found.visit(tree)
+            self.variables = frozenset(found.read - found.bound)
+            self.constants = tuple(found.texts)
+            self.compared = found.compared
             self._template = self._environment.from_string(tree)
         except jinja2.TemplateSyntaxError as error:
             raise InferenceError(f"the chat template is not valid Jinja: {error.message}", line=error.lineno) from error
@@ -106,28 +107,49 @@ class CompiledTemplate:
             raise Refusal(f"{type(error).__name__}: {error}") from error
 
 
-def _text_constants(tree: jinja2.nodes.Template) -> list[str]:
-    """Every text that the template holds: what it prints as it stands, and its string constants."""
-    printed = [node.data for node in tree.find_all(jinja2.nodes.TemplateData)]
-    return printed + [node.value for node in tree.find_all(jinja2.nodes.Const) if isinstance(node.value, str)]
+class _Findings(NodeVisitor):
+    """What one walk over a parsed template finds: names, texts, and what names are compared with."""
 
+    def __init__(self) -> None:
+        self.read: set[str] = set()
+        self.bound: set[str] = set()
+        self.texts: dict[str, None] = {}
+        self.compared: dict[str, list[str]] = {}
 
-def _compared_values(tree: jinja2.nodes.Template) -> dict[str, list[Any]]:
-    """For each name, the text constants that the template compares it with."""
-    values: dict[str, list[Any]] = {}
-    for compare in tree.find_all(jinja2.nodes.Compare):
-        for operand in compare.ops:
-            sides = [compare.expr, operand.expr]
-            names = [side.name for side in sides if isinstance(side, jinja2.nodes.Name)]
-            texts = [side for side in sides if isinstance(side, (jinja2.nodes.Const, jinja2.nodes.List, jinja2.nodes.Tuple))]
-            for name in names:
-                found = [const.value for side in texts for const in _constants_in(side)]
-                values.setdefault(name, []).extend(value for value in found if isinstance(value, str))
-    return values
+    def visit_Name(self, node: jinja2.nodes.Name) -> None:
+        if node.ctx == "load":
+            self.read.add(node.name)
+
+    def visit_For(self, node: jinja2.nodes.For) -> None:
+        self.bound.update(name.name for name in [node.target, *node.target.find_all(jinja2.nodes.Name)] if isinstance(name, jinja2.nodes.Name))
+        self.generic_visit(node)
+
+    def visit_Macro(self, node: jinja2.nodes.Macro) -> None:
+        self.bound.update([node.name, *(argument.name for argument in node.args)])
+        self.generic_visit(node)
+
+    def visit_TemplateData(self, node: jinja2.nodes.TemplateData) -> None:
+        self.texts[node.data] = None
+
+    def visit_Const(self, node: jinja2.nodes.Const) -> None:
+        if isinstance(node.value, str):
+            self.texts[node.value] = None
+
+    def visit_Compare(self, node: jinja2.nodes.Compare) -> None:
+        for operand in node.ops:
+            sides = [node.expr, operand.expr]
+            values = [const.value for side in sides for const in _constants_in(side)]
+            for side in sides:
+                if isinstance(side, jinja2.nodes.Name):
+                    known = self.compared.setdefault(side.name, [])
+                    known.extend(value for value in values if isinstance(value, str))
+        self.generic_visit(node)
 
 
 def _constants_in(node: jinja2.nodes.Node) -> list[jinja2.nodes.Const]:
-    return [node] if isinstance(node, jinja2.nodes.Const) else list(node.find_all(jinja2.nodes.Const))
+    if isinstance(node, jinja2.nodes.Const):
+        return [node]
+    return [item for item in node.iter_child_nodes() if isinstance(item, jinja2.nodes.Const)]
 
 
 class _GenerationTag(jinja2.ext.Extension):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from streamparse.infer.conversation import FIRST, SECOND
 from streamparse.infer.tools.head import first_start, head_of, head_pattern, second_start
 from streamparse.infer.tools.observe import Observed, surroundings
-from streamparse.infer.tools.reading import Reading, call_transform, closing_mark, noise
+from streamparse.infer.tools.reading import Reading, call_transform, closing_keys, flexible, noise
 
 (KEY_ONE, VALUE_ONE), (KEY_TWO, VALUE_TWO) = FIRST.arguments.items()
 
@@ -44,15 +44,14 @@ def read_dialect(observed: Observed) -> Iterator[Reading]:
         return
     arguments: dict[str, object] = {"string_delims": [[opening, closing]]}
     arguments.update({} if quote == '"' else {"unquoted_keys": True})
-    field = {
+    field: dict[str, object] = {
         "open_pattern": head_pattern(around.call_open, head, other, ["{"]),
         "content": "json",
         "content_args": arguments,
         "repeats": True,
         "transform": call_transform("{name}", "{content}", "{id}" if "id" in head.kinds else None),
     }
-    if close := closing_mark(around.call_close):
-        field["close"] = close
+    field.update(closing_keys(around, observed.ends, flexible(around.call_open.strip())))
     markers = {
         "call open": around.call_open,
         "call close": around.call_close,

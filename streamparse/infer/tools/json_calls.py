@@ -150,13 +150,15 @@ def _unmarked(observed: Observed, island: Island, shape: Shape, around: Surround
     arguments = island_with(text, dict(FIRST.arguments), island.start + 1)
     if arguments is not None and len(shape.name) == 1 and name_at < arguments.start:
         head = _spaced(text[island.start : name_at])
-        middle = _spaced(text[name_at + len(FIRST.name) : arguments.start])
+        middle = _spaced(text[name_at + len(FIRST.name) : arguments.start], in_string=True)
         tail = _spaced(text[arguments.end : island.end])
-        again = _spaced(around.separator.strip()) + head
-        stops = [again, *(quoted(end) for end in (*observed.ends, closing_mark(around.section_close)) if end), "$"]
+        separator = quoted(around.separator.strip())
+        before = rf"(?:{separator}\s*)?" if separator else ""
+        last = [quoted(end) for end in (*observed.ends, closing_mark(around.section_close)) if end]
+        stops = "|".join(dict.fromkeys([before + head, *last, "$"]))
         keys = {
-            "open_pattern": f'{head}(?P<name>[^"]+){middle}',
-            "close_pattern": f"{tail}(?=\\s*(?:{'|'.join(dict.fromkeys(stops))}))",
+            "open_pattern": f'{before}{head}(?P<name>[^"]+){middle}',
+            "close_pattern": rf"{tail}(?=\s*(?:{stops}))",
         }
         transform = call_transform("{name}", "{content}", None)
         yield _reading("JSON objects without marks", keys, transform, around, repeats=True)
@@ -164,21 +166,21 @@ def _unmarked(observed: Observed, island: Island, shape: Shape, around: Surround
     yield _reading("JSON object without marks", keys, _transform(shape, "content"), around, repeats=True)
 
 
-def _spaced(text: str) -> str:
+def _spaced(text: str, *, in_string: bool = False) -> str:
     """A pattern for a stretch of JSON syntax, with white space allowed around its signs."""
-    signs: list[str] = []
+    parts: list[str] = []
     word = ""
-    in_string = False
     for char in text:
         if char == '"':
             in_string = not in_string
         if not in_string and char in "{}[]:,":
-            signs.extend([word, char])
+            parts.extend([word, char])
             word = ""
         elif in_string or not char.isspace():
             word += char
-    signs.append(word)
-    return r"\s*".join(quoted(sign) for sign in signs if sign)
+    parts.append(word)
+    pattern = r"\s*".join(quoted(part) for part in parts if part)
+    return pattern + r"\s*" * (text[-1:].isspace() and not in_string)
 
 
 def _looks_like(shape: Shape) -> str:
@@ -220,9 +222,8 @@ def _reading(
     field = {**keys, "content": "json", "transform": transform}
     field.update({"repeats": True} if repeats else {})
     field.update({"transform_each": True} if each else {})
-    closing = field.get("close_pattern", "")
-    around_all = noise(around.section_open, around.section_close)
-    loose = [text for text in around_all if text != field.get("open") and quoted(text) not in closing]
+    taken = field.get("open"), closing_mark(around.call_close)
+    loose = [text for text in noise(around.section_open, around.section_close) if text not in taken]
     markers = {"call open": around.call_open, "call close": around.call_close}
     markers |= {"section open": around.section_open, "section close": around.section_close}
     return Reading(construct, field, tuple(loose), around.call_open.lstrip(), markers)

@@ -1,0 +1,206 @@
+"""The turns that a response template is tried on: what the chat template renders, and the message that it means.
+
+For each feature a turn is rendered under every switch that matters, behind its own prompt. What the model would have written
+is what the whole conversation has beyond the prompt. Where the prompt opens reasoning that the history drops, the reasoning
+and its close are put before it. A turn that does not show what was said is no case: the template can't express it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from streamparse.infer.analysis import Analysis
+from streamparse.infer.compare import common_beginning, common_suffix, pieces
+from streamparse.infer.conversation import USER, Call, Prober, Said, Switches, Tool, after_last, declarations
+from streamparse.infer.envelope import Envelope
+from streamparse.infer.reasoning import Reasoning
+from streamparse.infer.sandbox import Refusal
+
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A rendered turn: the prompt, what the model would write, and the message that it means."""
+
+    feature: str
+    prefix: str
+    output: str
+    expected: Message
+    tools: list[Tool] | None = field(default=None, compare=False)
+
+
+TEXT = "It is 21°C, \"mild\" & <b>dry</b>.\n\n- one {item}\n- zwei, 三"
+THOUGHT = "They ask for the weather.\nLet me see: {a} <b> 'c'."
+WEATHER = Call("get_weather", {"city": "Paris", "days": 3})
+NOTE = Call("add_note", {"text": 'Buy "milk" & eggs\nthen <b>rest</b>'}, "kcallidw2")
+SCALARS = Call("set_values", {"text": "plain", "whole": 12, "real": 2.5, "yes": True, "no": False})
+NESTED = Call("set_values", {"list": ["a", "b"], "object": {"x": 1, "y": {"z": "w"}}})
+NULL = Call("set_values", {"nothing": None, "text": "plain"})
+LOOKALIKES = Call("run", {"code": "if a < b:\n    print('{x}', \"[y]\")", "number_text": "007"})
+NO_ARGUMENTS = Call("get_time", {})
+
+SAID: dict[str, Said] = {
+    "content": Said("It is sunny today."),
+    "content with markup, quotes and other scripts": Said(TEXT),
+    "reasoning and content": Said("It is sunny today.", THOUGHT),
+    "a call": Said(calls=(WEATHER,)),
+    "a call with awkward text": Said(calls=(NOTE,)),
+    "a call with code": Said(calls=(LOOKALIKES,)),
+    "numbers and truth values": Said(calls=(SCALARS,)),
+    "lists and objects": Said(calls=(NESTED,)),
+    "null": Said(calls=(NULL,)),
+    "a call without arguments": Said(calls=(NO_ARGUMENTS,)),
+    "two calls": Said(calls=(WEATHER, NOTE)),
+    "reasoning and a call": Said(None, THOUGHT, (WEATHER,)),
+    "content and a call": Said("It is sunny today.", None, (WEATHER,)),
+    "content and two calls": Said("It is sunny today.", None, (WEATHER, NOTE)),
+    "reasoning, content and a call": Said("It is sunny today.", THOUGHT, (WEATHER,)),
+}
+
+WITH_EVERY_SWITCH = frozenset(["content", "reasoning and content", "a call", "reasoning and a call"])
+"""Features that are tried under every setting of the switches that change the generation prompt."""
+
+
+def _cases_of(
+    feature: str, said: Said, settings: Sequence[Switches], prober: Prober, envelope: Envelope, reasoning: Reasoning
+) -> Iterator[Case]:
+    """The turn rendered under each setting of the switches."""
+    for switches in settings:
+        tools = declarations(said.calls) if said.calls else None
+        speaker = prober if said.reasoning is None or not reasoning.key else prober.rephrased(reasoning=reasoning.key)
+        try:
+            prompt = speaker.render(None, tools=tools, switches=switches, generation_prompt=True)
+            bare = speaker.render(None, tools=tools, switches=switches)
+            full = speaker.render(said, tools=tools, switches=switches)
+        except Refusal:
+            continue
+        yield from _cases(feature, said, prompt, _turn_alone(full, bare, envelope), envelope, reasoning, tools)
+
+
+def _cases(
+    feature: str,
+    said: Said,
+    prompt: str,
+    full: str,
+    envelope: Envelope,
+    reasoning: Reasoning,
+    tools: list[Tool] | None,
+) -> Iterator[Case]:
+    """The cases that a prompt and a full conversation make, if the turn shows what was said: with its end and without."""
+    output = _output(said, prompt, full, envelope, reasoning)
+    if output is None or not _shows(said, output) or _is_said_as_reasoning(said, output, reasoning):
+        return
+    expected: Message = {}
+    if said.content:
+        expected["content"] = said.content
+    if said.reasoning:
+        expected["reasoning_content"] = said.reasoning
+    if said.calls:
+        expected["tool_calls"] = [[call.name, dict(call.arguments)] for call in said.calls]
+    output = _up_to_end(said, output, envelope.ends)
+    for text in dict.fromkeys(_with_end_and_without(output, envelope.ends)):
+        yield Case(feature, prompt, text, expected, tools)
+
+
+def _turn_alone(full: str, bare: str, envelope: Envelope) -> str:
+    """The conversation without what some templates write behind every conversation, whoever spoke last."""
+    if envelope.own:
+        return full
+    appended = common_suffix([full, bare])
+    end = next((end for end in envelope.ends if appended.lstrip().startswith(end)), "")
+    return full[: len(full) - len(appended)] + end
+
+
+def _output(said: Said, prompt: str, full: str, envelope: Envelope, reasoning: Reasoning) -> str | None:
+    """What the model would write after the prompt so that the conversation becomes this one."""
+    opened = _opens_reasoning(prompt, envelope, reasoning)
+    if full.startswith(prompt) and (said.reasoning is None or said.reasoning.strip() in full[len(prompt) :]):
+        output = full[len(prompt) :]
+        if not opened or reasoning.close in output:
+            return output
+    try:
+        spoken = envelope.spoken(after_last(full, USER))
+    except Refusal:
+        return None
+    prefill = _prefill(prompt, envelope)
+    shared = common_beginning(spoken, [prefill])
+    if shared.strip() == prefill.strip() and (not opened or reasoning.close in spoken[len(shared) :]):
+        return spoken[len(shared) :]
+    if opened and reasoning.mode == "dropped" or (opened and said.reasoning is None):
+        return f"{said.reasoning or ''}\n{reasoning.close}\n\n{spoken.lstrip()}"
+    return None
+
+
+def _prefill(prompt: str, envelope: Envelope) -> str:
+    """What the prompt has after the anchor."""
+    return prompt.rpartition(envelope.anchor)[2] if envelope.anchor and envelope.anchor in prompt else ""
+
+
+def _opens_reasoning(prompt: str, envelope: Envelope, reasoning: Reasoning) -> bool:
+    """Whether the prompt leaves reasoning open."""
+    behind = _prefill(prompt, envelope).rpartition(reasoning.open) if reasoning.open else ("", "", "")
+    return bool(behind[1]) and reasoning.close not in behind[2]
+
+
+def _shows(said: Said, output: str) -> bool:
+    """Whether a turn shows all that was said in it."""
+    texts = [said.content or "", said.reasoning or "", *(call.name for call in said.calls)]
+    if any(text.strip() not in output for text in texts):
+        return False
+    values = [value for call in said.calls for value in call.arguments.values() if isinstance(value, str)]
+    return all(_shows_text(value, output) for value in values)
+
+
+def _is_said_as_reasoning(said: Said, output: str, reasoning: Reasoning) -> bool:
+    """Whether a template writes a content as if it were reasoning."""
+    before = output.partition(said.content)[0] if said.content else ""
+    return bool(reasoning.open) and before.rstrip().endswith(reasoning.open)
+
+
+def _shows_text(value: str, output: str) -> bool:
+    """Whether a text stands in the output: as it is, or as one of the usual ways to write strings down."""
+    forms = {value, json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(json.dumps(value))[3:-3], repr(value)[1:-1]}
+    return any(form in output for form in forms)
+
+
+def _up_to_end(said: Said, output: str, ends: tuple[str, ...]) -> str:
+    """The turn alone: some templates write the next turn's header behind it, whatever they are asked."""
+    words = [said.content or "", said.reasoning or "", *(word for call in said.calls for word in (call.name, *call.arguments))]
+    for end in ends:
+        at = output.find(end)
+        while at >= 0:
+            rest = output[at + len(end) :]
+            if not any(word and word.strip() in rest for word in words):
+                return output[: at + len(end)]
+            at = output.find(end, at + 1)
+    return output
+
+
+def _with_end_and_without(output: str, ends: tuple[str, ...]) -> list[str]:
+    """The output with the token that ends it, and as a server hands it on, without."""
+    end = next((end for end in ends if output.endswith(end)), "")
+    last = next(reversed(pieces(end)), "")
+    token = last if len(last) >= 3 else end
+    return [output[: len(output) - len(token)], output] if token else [output]
+
+
+def all_cases(analysis: Analysis) -> dict[str, list[Case]]:
+    """The cases of every feature; a feature without cases is not expressible."""
+    envelope = replace(analysis.envelope, ends=analysis.ends)
+    cases: dict[str, list[Case]] = {}
+    for feature, said in SAID.items():
+        speaker = analysis.observed.prober if said.calls and analysis.observed is not None else analysis.prober
+        settings: list[Switches] = [prompt.switches for prompt in envelope.prompts]
+        if said.reasoning is not None and analysis.reasoning.switches not in settings:
+            settings.insert(0, analysis.reasoning.switches)
+        if feature not in WITH_EVERY_SWITCH:
+            settings = settings[:1] if said.reasoning is None else [analysis.reasoning.switches]
+        possible = analysis.observed is not None or not said.calls
+        possible = possible and (said.reasoning is None or analysis.reasoning.mode != "none")
+        found = _cases_of(feature, said, settings, speaker, envelope, analysis.reasoning) if possible else ()
+        cases[feature] = list(found)
+    return cases

@@ -1,0 +1,70 @@
+"""Chooses among the readings of a chat template by what comes back, and mends what only the round trip shows.
+
+Every reading is composed and tried on the cases. The first that gives back everything is taken, else the one that gives
+back most. Marks that are left over as content in turns without content belong to no field: they become noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from streamparse.infer.analysis import Analysis
+from streamparse.infer.cases import Case, Message
+from streamparse.infer.compose import compose
+from streamparse.infer.tools.reading import Reading, noise
+from streamparse.infer.verify import failures
+
+Candidate = tuple[dict[str, Any], Reading | None]
+
+
+def choose(analysis: Analysis, cases: Mapping[str, Sequence[Case]]) -> Candidate:
+    """The response template whose round trips come back best, and the reading of tool calls that it rests on."""
+    best: Candidate | None = None
+    fewest = 0
+    for reading in (*_variants(analysis.readings), None):
+        template, failed = _tried(analysis, cases, reading)
+        if best is None or len(failed) < fewest:
+            best, fewest = (template, reading), len(failed)
+        if not failed:
+            break
+    assert best is not None, "the template without tool calls is always tried"
+    return best
+
+
+def _variants(readings: Sequence[Reading]) -> list[Reading]:
+    """The readings in the words of version 1, then those whose calls may also end where their value does."""
+    ending = [
+        replace(reading, policy={**reading.policy, "ends_with_value": True})
+        for reading in readings
+        if reading.field["content"] in ("json", "python-call-list")
+    ]
+    return [*readings, *ending]
+
+
+def _tried(
+    analysis: Analysis, cases: Mapping[str, Sequence[Case]], reading: Reading | None
+) -> tuple[dict[str, Any], list[tuple[Case, Message]]]:
+    """A composed reading and what fails with it, once left-over marks are noise."""
+    parts = (analysis.envelope, analysis.anchors, analysis.reasoning)
+    content = analysis.content
+    template = compose(*parts, content, reading)
+    failed = failures(template, cases)
+    left_over = [mark for case, got in failed if "content" not in case.expected for mark in _marks(got.get("content", ""))]
+    if left_over and content.mode != "wrapped":
+        content = replace(content, noise=(*content.noise, *dict.fromkeys(left_over)))
+        mended = compose(*parts, content, reading)
+        failed_then = failures(mended, cases)
+        if len(failed_then) < len(failed):
+            return mended, failed_then
+    return template, failed
+
+
+def _marks(text: str) -> tuple[str, ...]:
+    """The marks that a text consists of; empty if it holds anything else."""
+    marks = noise(text)
+    rest = text
+    for mark in marks:
+        rest = rest.replace(mark, "")
+    return marks if not rest.strip() else ()
