@@ -39,16 +39,17 @@ class Aside:
         if text:
             self._held.append(text)
             self._read(text)
-        if seen is not None and seen.what == "close" and seen.field is self._field:
-            self._core.writer.text(self._held.text(), None)
-            self._core.writer.close(seen.text, seen.captures)
-            self._core.outside()
-            return
-        if seen is not None:
+        if seen is not None and not self._is_quotation:
+            if seen.what == "close" and seen.field is self._field:
+                self._core.writer.text(self._held.text(), None)
+                self._core.writer.close(seen.text, seen.captures)
+                self._core.outside()
+                return
             self._held.append(seen.text)
             self._take_delimiter(seen)
-        if self._call is None and not self._well_formed:
-            self._give_up()
+            seen = None
+        if self._is_quotation:
+            self._give_up(seen)
         elif self._held.size > self._core.hold_limit:
             self._core.writer.text(self._held.text(), None)
             self._core.talk(self._field)
@@ -91,6 +92,11 @@ class Aside:
             aside._call = (field, structure)
         return aside
 
+    @property
+    def _is_quotation(self) -> bool:
+        """Whether what began like a call turned out to be none."""
+        return self._call is None and not self._well_formed
+
     def _read(self, text: str) -> None:
         """What the text means for the call that is open."""
         if self._call is None:
@@ -114,9 +120,9 @@ class Aside:
         else:
             self._read(seen.text)
 
-    def _give_up(self) -> None:
+    def _give_up(self, seen: Seen | None) -> None:
         """The open delimiter was quoted: it is text, and what follows it is read again."""
-        text = self._held.text()
+        text = self._held.text() + (seen.text if seen is not None else "")
         self._core.talk(self._field)
         self._core.read_again(text[len(self._opened.text) :])
         self._core.writer.text(self._opened.text, None)

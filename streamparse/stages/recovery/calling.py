@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 
 
 class Calling:
-    """In a structured region; ``reader`` has read all of its text."""
+    """In a structured region; ``reader`` has read all of its text, of which ``written`` characters are given out."""
 
     name = "calling"
 
-    def __init__(self, core: RecoveringTokenizer, field: Field, reader: Structure | None = None) -> None:
+    def __init__(
+        self, core: RecoveringTokenizer, field: Field, reader: Structure | None = None, written: int = 0
+    ) -> None:
         self._core = core
         self._field = field
         self.reader = structure_of(field) if reader is None else reader
-        self._written = 0
+        self._written = written
         self.plain = not field.policy.ends_with_value
         self.watched = core.watches.calling(field)
 
@@ -33,15 +35,13 @@ class Calling:
         """Text is the region's, up to the end of its value where that ends it."""
         if text:
             self.reader.feed(text)
-            if self.take_read(text):
-                if seen is not None:
-                    self._core.read_next(seen.text)
+            if self.take_read(text, seen):
                 return
         if seen is not None:
             self._take_delimiter(seen)
 
-    def take_read(self, text: str) -> bool:
-        """Write text that the reader has had already; True where the region ended in it."""
+    def take_read(self, text: str, seen: Seen | None) -> bool:
+        """Write text that the reader has had already; True where the region ended in it, and ``seen`` is read again."""
         core = self._core
         end = self.reader.end if self._field.policy.ends_with_value else None
         if end is None:
@@ -52,7 +52,7 @@ class Calling:
         core.writer.text(text[:cut], None)
         core.writer.end_unclosed()
         core.outside()
-        core.read_next(text[cut:])
+        core.read_next(text[cut:] + (seen.text if seen is not None else ""))
         return True
 
     def skip(self, text: str) -> None:
@@ -72,9 +72,8 @@ class Calling:
     @classmethod
     def from_state(cls, core: RecoveringTokenizer, state: dict[str, Any]) -> Calling:
         """From what :meth:`state` gave."""
-        calling = cls(core, core.template.fields[state["field"]])
+        calling = cls(core, core.template.fields[state["field"]], written=state["written"])
         calling.reader.restore(state["reader"])
-        calling._written = state["written"]
         return calling
 
     @property
@@ -84,7 +83,7 @@ class Calling:
     def _take_delimiter(self, seen: Seen) -> None:
         core = self._core
         if self.reader.inside and not self.reader.broken and core.may_hold:
-            core.go(Doubting(core, self._field, self.reader, seen))
+            core.go(Doubting(core, self._field, self.reader, seen, self._written))
         elif seen.what == "close":
             core.writer.close(seen.text, seen.captures)
             core.outside()

@@ -27,13 +27,15 @@ class Doubting:
     name = "doubting"
     plain = False
 
-    def __init__(self, core: RecoveringTokenizer, field: Field, reader: Structure, first: Seen) -> None:
+    def __init__(self, core: RecoveringTokenizer, field: Field, reader: Structure, first: Seen, written: int) -> None:
         self._core = core
         self._field = field
         self._reader = reader
         self._first = first
+        self._written = written
         self._held = Body()
         self._latest: tuple[int, Seen] | None = None
+        self._tolerances = reader.tolerances
         self.watched = core.watches.calling(field)
         self._hold_delimiter(first)
 
@@ -44,10 +46,12 @@ class Doubting:
             self._reader.feed(text)
             if text.strip():
                 self._latest = None
-        if self._reader.end is not None and self._value_ends(seen):
-            return
-        if (self._reader.broken and self._reader.end is None) or self._held.size > self._core.hold_limit:
+        # what goes wrong after the delimiter shows that it was one: the value was never ended
+        failed = self._reader.tolerances > self._tolerances or (self._reader.broken and self._reader.end is None)
+        if failed or self._held.size > self._core.hold_limit:
             self._end_at_first(seen)
+        elif self._reader.end is not None:
+            self._value_ends(seen)
         elif seen is not None:
             self._take_delimiter(seen)
 
@@ -69,18 +73,21 @@ class Doubting:
             "field": self._field.name,
             "reader": self._reader.snapshot(),
             "first": self._first.state(),
+            "written": self._written,
             "held": self._held.text(),
             "latest": latest,
+            "tolerances": self._tolerances,
         }
 
     @classmethod
     def from_state(cls, core: RecoveringTokenizer, state: dict[str, Any]) -> Doubting:
         """From what :meth:`state` gave."""
         field = core.template.fields[state["field"]]
-        doubting = cls(core, field, structure_of(field), Seen.from_state(core, state["first"]))
+        doubting = cls(core, field, structure_of(field), Seen.from_state(core, state["first"]), state["written"])
         doubting._reader.restore(state["reader"])
         doubting._held.clear()
         doubting._held.append(state["held"])
+        doubting._tolerances = state["tolerances"]
         latest = state["latest"]
         doubting._latest = None if latest is None else (latest[0], Seen.from_state(core, latest[1]))
         return doubting
@@ -109,16 +116,12 @@ class Doubting:
         else:
             self._hold_delimiter(seen)
 
-    def _value_ends(self, seen: Seen | None) -> bool:
+    def _value_ends(self, seen: Seen | None) -> None:
         """The value is whole: what was held is part of it, and the region goes on, or ends where its value ends."""
         core = self._core
-        calling = core.call(self._field, self._reader)
-        if calling.take_read(self._held.text()):
-            if seen is not None:
-                core.read_next(seen.text)
-        elif seen is not None:
+        calling = core.call(self._field, self._reader, self._written)
+        if not calling.take_read(self._held.text(), seen) and seen is not None:
             calling.take("", seen)
-        return True
 
     def _end_at_first(self, seen: Seen | None) -> None:
         core, first, held = self._core, self._first, self._held.text()

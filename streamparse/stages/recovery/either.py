@@ -42,6 +42,11 @@ class EitherStructure:
         """Whether no reader fits any more."""
         return self._fitting.broken
 
+    @property
+    def tolerances(self) -> int:
+        """As the reader that fits says."""
+        return self._fitting.tolerances
+
     def feed(self, text: str) -> None:
         """Let every reader follow."""
         for reader in self._readers:

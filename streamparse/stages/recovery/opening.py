@@ -34,9 +34,8 @@ class Opening:
         self._hold(text)
         begins = self._call.reader.begins
         if begins:
-            self._open()
-            if seen is not None:
-                self._core.mode.take("", seen)
+            if not self._open(seen) and seen is not None:
+                self._call.take("", seen)
         elif begins is False or seen is not None or self._held.size > self._core.hold_limit:
             self._quote(seen)
 
@@ -45,7 +44,7 @@ class Opening:
 
     def end(self) -> bool:
         """A call was begun and never came: it is reported as incomplete, not swallowed."""
-        self._open()
+        self._open(None)
         return self._core.mode.end()
 
     def state(self) -> dict[str, Any]:
@@ -61,11 +60,11 @@ class Opening:
         self._held.append(text)
         self._call.reader.feed(text)
 
-    def _open(self) -> None:
+    def _open(self, seen: Seen | None) -> bool:
         core, delimiter = self._core, self._delimiter
         core.writer.open(delimiter.field, delimiter.text, delimiter.captures)
         core.go(self._call)
-        self._call.take_read(self._held.text())
+        return self._call.take_read(self._held.text(), seen)
 
     def _quote(self, seen: Seen | None) -> None:
         core = self._core

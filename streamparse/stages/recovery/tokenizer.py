@@ -117,9 +117,9 @@ class RecoveringTokenizer:
         """Change to a region of text that has begun."""
         self.go(Talking(self, field, begun=True))
 
-    def call(self, field: Field, reader: Structure) -> Calling:
+    def call(self, field: Field, reader: Structure, written: int) -> Calling:
         """Change to a structured region whose text so far the reader has read."""
-        calling = Calling(self, field, reader)
+        calling = Calling(self, field, reader, written)
         self.go(calling)
         return calling
 
@@ -171,9 +171,10 @@ class RecoveringTokenizer:
         what, field = mode.watched.actions[match.index]
         if not match.text and what == "open" and mode.name != Outside.name:
             # an open that takes no text, such as a lookahead for JSON, says nothing inside another region
-            self._scanner.forbid_zero_width_here()
             if released:
                 mode.take(released, None)
+            if self.mode is mode:
+                self._scanner.forbid_zero_width_here()
             return
         mode.take(released, Seen(what, field, match.text, match.captures))
         if not match.text:

@@ -21,6 +21,7 @@ class LineStructure:
     inside = False
     end = None
     broken = False
+    tolerances = 0
 
     def __init__(self, separator: str | None) -> None:
         self._separator = separator

@@ -99,6 +99,7 @@ class NestedStructure:
         self.begins: bool | None = None
         self.end: int | None = None
         self.broken = False
+        self.tolerances = 0
 
     @property
     def inside(self) -> bool:
@@ -178,7 +179,7 @@ class NestedStructure:
             elif inner == OBJECT and WORD.match(text, at) and not self._grammar.quotes[self._quote].escapes:
                 self._state = "next key"
             else:
-                self._state = "string"
+                self._tolerates("string")
         return at
 
     def _in_next_key(self, text: str, at: int) -> int:
@@ -190,9 +191,9 @@ class NestedStructure:
         if at == len(text):
             return at
         if text[at] != ":":
-            self._state = "string"
+            self._tolerates("string")
             return at
-        self._state = "member"
+        self._tolerates("member")
         return at + 1
 
     def _in_word(self, text: str, at: int) -> int:
@@ -299,7 +300,7 @@ class NestedStructure:
             self._state = DUE[inner]
             return at + 1
         elif WORD.match(character) or character in "[{(" or character in self._grammar.quotes_by_character:
-            self._state = DUE[inner]  # the comma is missing
+            self._tolerates(DUE[inner])  # the comma is missing
         else:
             self._breaks()
             return at + 1
@@ -322,6 +323,11 @@ class NestedStructure:
     def _is_sure(self) -> None:
         if self.begins is None:
             self.begins = True
+
+    def _tolerates(self, state: str) -> None:
+        """Go on where a strict reader would stop."""
+        self.tolerances += 1
+        self._state = state
 
     def _breaks(self) -> None:
         self.broken = True

@@ -36,6 +36,10 @@ class Structure(Protocol):
     def broken(self) -> bool:
         """Whether no continuation makes the text a value, even for a tolerant reader."""
 
+    @property
+    def tolerances(self) -> int:
+        """At how many places a strict reader would have stopped, and this one went on."""
+
     def feed(self, text: str) -> None:
         """Follow the next piece of text."""
 

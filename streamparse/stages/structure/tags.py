@@ -28,6 +28,8 @@ class TagStructure:
     (False, True)
     """
 
+    tolerances = 0
+
     def __init__(self, outline: TagOutline, ends: tuple[str, ...] = ()) -> None:
         self._outline = outline
         self._after_value = (outline.start, *ends)
