@@ -9,6 +9,10 @@ from typing import cast
 
 import pytest
 import trio
+from hypothesis import settings
+
+settings.register_profile("streamparse", deadline=None)  # a busy machine is no fault of the code
+settings.load_profile("streamparse")
 
 
 @pytest.fixture(params=["asyncio", "trio"])

@@ -137,47 +137,37 @@ class Graph:
         )
 
     async def _refill(self) -> None:
-        """Read until something is ready; raises StopAsyncIteration, or what has failed, if nothing will be."""
+        """Read batches until something is ready; raises StopAsyncIteration, or what has failed, if nothing will be."""
         if self._reading:
             raise StreamparseError("another task is reading this stream; an event goes to one reader")
-        if self._closed:
-            failure, self._failure = self._failure, None
-            raise failure or StopAsyncIteration
+        ready = self._ready
         self._reading = True
         try:
-            await self._read()
+            if not (self._begun or self._closed):
+                self._begin()
+            while not ready and not self._closed:
+                async for batch in self._batches:
+                    self._chain.feed(batch, ready)
+                    if ready:
+                        break
+                else:
+                    self._chain.finish(ready)
+                    await self._close()
         except Exception as error:
             self._failure = error
-            with suppress(Exception):
-                await self._close()
-        except GeneratorExit:  # the event loop has gone, so nothing can be awaited
-            self._closed = True
+            await self._close_quietly()
+        except GeneratorExit:  # the reader is being thrown away and must not await
             raise
         except BaseException:
-            self._ready.clear()
-            with suppress(Exception):
-                await self._close()
+            ready.clear()
+            await self._close_quietly()
             raise
         finally:
             self._reading = False
-        if not self._ready:
-            await self._refill()
-        self._items += len(self._ready)
-
-    async def _read(self) -> None:
-        """Read batches until something is ready or the source has ended."""
-        ready = self._ready
-        chain = self._chain
-        if not self._begun:
-            self._begin()
-            if ready:
-                return
-        async for batch in self._batches:
-            chain.feed(batch, ready)
-            if ready:
-                return
-        chain.finish(ready)
-        await self._close()
+        self._items += len(ready)
+        if not ready:
+            failure, self._failure = self._failure, None
+            raise failure or StopAsyncIteration
 
     def _begin(self) -> None:
         """Do what comes before the first batch."""
@@ -196,6 +186,11 @@ class Graph:
         if not self._closed:
             self._closed = True
             await (self._workers.stop() if self._workers is not None else self._reader.aclose())
+
+    async def _close_quietly(self) -> None:
+        """Close because of an error, which is what will be told."""
+        with suppress(Exception):
+            await self._close()
 
     def __del__(self) -> None:
         if self._close_later is not None and not self._closed:

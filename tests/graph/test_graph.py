@@ -280,6 +280,32 @@ async def test_an_error_of_ours_in_a_stage_stays_as_it_is(chaining: bool) -> Non
     assert caught.value.__cause__ is None
 
 
+async def test_a_stage_that_fails_because_it_is_cancelled_does_not_show() -> None:
+    started = anyio.Event()
+
+    async def fail_when_cancelled() -> None:
+        try:
+            started.set()
+            await anyio.sleep_forever()
+        finally:
+            raise LookupError("broken")
+
+    class Fragile:
+        async def run(self, inbox: AsyncIterator[list[Any]], outbox: Channel[Any]) -> None:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(fail_when_cancelled)
+                await anyio.sleep_forever()
+
+    with anyio.CancelScope() as scope:
+        async with Graph([1], [Fragile()]):
+            await started.wait()
+            scope.cancel()
+            await anyio.sleep_forever()
+    assert scope.cancelled_caught
+    async with Graph([1], [Fragile()]):
+        await started.wait()
+
+
 async def test_after_an_error_the_graph_is_at_its_end() -> None:
     graph = Graph([1], [fail])
     with pytest.raises(StageError):
@@ -465,6 +491,12 @@ def test_a_break_as_the_last_thing_in_a_loop_leaves_nothing(anyio_backend: str) 
     gc.collect()
     if anyio_backend == "trio":
         assert source.open == 0, "trio waits for what is being closed"
+
+
+async def test_a_graph_that_was_closed_before_it_was_read_gives_nothing() -> None:
+    graph = Graph([1], [Machine("machine", 1, 0, None)])
+    await graph.aclose()
+    assert [item async for item in graph] == []
 
 
 async def test_a_graph_that_was_never_read_leaves_nothing(living_tasks: Callable[[], int]) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from streamparse.errors import LimitError, SourceError
 from streamparse.graph import Channel, End, SourceReader, closing
-from streamparse.graph.source import SLICE
+from streamparse.graph import source as source_module
 
 pytestmark = pytest.mark.anyio
 
@@ -221,7 +221,7 @@ async def test_other_tasks_run_while_a_source_never_waits() -> None:
         async for batch in SourceReader(["word"] * 5000):
             seen += len(batch)
     gaps = [later - earlier for earlier, later in pairwise(turns)]
-    assert max(gaps) * len("word") <= SLICE
+    assert max(gaps) * len("word") <= source_module.SLICE
 
 
 async def test_a_source_that_never_waits_can_be_cancelled() -> None:
@@ -239,22 +239,23 @@ async def test_a_source_that_never_waits_can_be_cancelled() -> None:
     st.lists(
         st.one_of(
             st.integers(0, 9),
-            st.sampled_from(["", "a", "x" * (SLICE - 1), "y" * (SLICE + 1), "z" * (3 * SLICE)]),
-            st.sampled_from([b"", b"x" * (2 * SLICE + 5), [1] * (SLICE + 1), [1, 2]]),
+            st.sampled_from(["", "a", "x" * 199, "y" * 201, "z" * 600, b"", b"x" * 405, [1] * 201, [1, 2]]),
         ),
         max_size=8,
     ),
     st.booleans(),
 )
 async def test_large_pieces_are_worked_off_in_slices(pieces: list[Any], pushed: bool) -> None:
-    source: Any = pieces
+    pieces_source: Any = pieces
     if pushed:
-        source = Channel[Any](capacity=10**9)
-        await source.send(list(pieces))
-        source.close()
-    reader = SourceReader(source)
-    batches = [batch async for batch in reader]
-    assert all(sum(sizes(batch)) <= 2 * SLICE for batch in batches)
+        pieces_source = Channel[Any](capacity=10**9)
+        pieces_source.offer(list(pieces))
+        pieces_source.close()
+    reader = SourceReader(pieces_source)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source_module, "SLICE", 200)
+        batches = [batch async for batch in reader]
+    assert all(sum(sizes(batch)) <= 2 * 200 for batch in batches)
     assert by_unit([piece for batch in batches for piece in batch]) == by_unit(pieces)
     assert reader.pieces == len(pieces)
     assert reader.amount == sum(sizes(pieces))
