@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--errors",
         choices=ERROR_MODES,
         default="report",
-        help="malformed output: stop at it, report it and go on, or mend what is safe to mend (default: report)",
+        help="what is malformed ends the parsing (strict), or is reported and all else is kept (default: report)",
     )
     parser.add_argument(
         "--output",
