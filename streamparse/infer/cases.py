@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from streamparse.infer.analysis import Analysis
-from streamparse.infer.compare import common_beginning, common_suffix, pieces
+from streamparse.infer.compare import common_beginning, pieces
 from streamparse.infer.conversation import USER, Call, Prober, Said, Switches, Tool, after_last, declarations
 from streamparse.infer.envelope import Envelope
 from streamparse.infer.reasoning import Reasoning
@@ -74,11 +74,10 @@ def _cases_of(
         speaker = prober if said.reasoning is None or not reasoning.key else prober.rephrased(reasoning=reasoning.key)
         try:
             prompt = speaker.render(None, tools=tools, switches=switches, generation_prompt=True)
-            bare = speaker.render(None, tools=tools, switches=switches)
             full = speaker.render(said, tools=tools, switches=switches)
         except Refusal:
             continue
-        yield from _cases(feature, said, prompt, _turn_alone(full, bare, envelope), envelope, reasoning, tools)
+        yield from _cases(feature, said, prompt, full.removesuffix(envelope.appended), envelope, reasoning, tools)
 
 
 def _cases(
@@ -104,15 +103,6 @@ def _cases(
     output = _up_to_end(said, output, envelope.ends)
     for text in dict.fromkeys(_with_end_and_without(output, envelope.ends)):
         yield Case(feature, prompt, text, expected, tools)
-
-
-def _turn_alone(full: str, bare: str, envelope: Envelope) -> str:
-    """The conversation without what some templates write behind every conversation, whoever spoke last."""
-    if envelope.own:
-        return full
-    appended = common_suffix([full, bare])
-    end = next((end for end in envelope.ends if appended.lstrip().startswith(end)), "")
-    return full[: len(full) - len(appended)] + end
 
 
 def _output(said: Said, prompt: str, full: str, envelope: Envelope, reasoning: Reasoning) -> str | None:

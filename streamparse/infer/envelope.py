@@ -38,22 +38,25 @@ class Envelope:
 
     ``anchor`` is the text in the prompt after which the turn begins (empty where there is none); ``prompts`` the
     generation prompts, the default first; ``ends`` what ends a turn. ``own`` says that the anchor is the turn's own header,
-    not the end of what comes before it.
+    not the end of what comes before it. ``appended`` is what the template writes behind every conversation, whoever spoke
+    last and whether or not a generation prompt was asked for.
     """
 
     anchor: str
     prompts: tuple[GenerationPrompt, ...]
     own: bool = True
     ends: tuple[str, ...] = ()
+    appended: str = ""
 
     def spoken(self, tail: str) -> str:
-        """What the assistant says: the turn without what opens it."""
+        """What the assistant says: the turn without what opens it, and without what follows every conversation."""
         found = loosely(self.anchor).search(tail)
-        return tail[found.end() :] if found else tail
+        return (tail[found.end() :] if found else tail).removesuffix(self.appended)
 
     def prefills(self) -> list[tuple[Switches, str]]:
         """What the template writes for the model after the anchor, under each setting of the switches."""
-        return [(prompt.switches, self.spoken(prompt.tail)) for prompt in self.prompts if self._begins(prompt)]
+        bare = replace(self, appended="")
+        return [(prompt.switches, bare.spoken(prompt.tail)) for prompt in self.prompts if self._begins(prompt)]
 
     def _begins(self, prompt: GenerationPrompt) -> bool:
         return loosely(self.anchor).search(prompt.tail) is not None
@@ -86,7 +89,15 @@ def find_envelope(prober: Prober) -> Envelope:
     frame = Envelope(_trimmed(anchor), prompts, own)
     for prompt in prompts[1:]:
         frame = frame.fitting(prompt.tail)
-    return replace(frame, ends=_find_ends(prober, frame))
+    frame = replace(frame, ends=_find_ends(prober, frame))
+    return frame if own else replace(frame, appended=_find_appended(prober, frame))
+
+
+def _find_appended(prober: Prober, frame: Envelope) -> str:
+    """What both a question and an answer are followed by at the end of a conversation, less the end of the turn."""
+    shared = common_suffix([prober.bare(), after_last(prober.turn(Said(CONTENT)), CONTENT)])
+    end = next((end for end in frame.ends if shared.lstrip().startswith(end)), "")
+    return shared.lstrip()[len(end) :] if end else shared
 
 
 def _find_anchor(prober: Prober, prompt: str) -> tuple[str, bool]:

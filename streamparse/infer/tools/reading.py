@@ -106,9 +106,13 @@ def closing_keys(around: Surroundings, ends: Sequence[str], again: str = "") -> 
     return {"close_pattern": "|".join(alternatives)} if alternatives else {}
 
 
+MAX_CLOSING_MARKS = 4
+"""More marks than these behind a call are no close of it."""
+
+
 def closing_pattern(closing: str) -> str:
     """A pattern for the marks that end a region; all but the last may be missing."""
-    words = [word for word in closing.split() if is_mark(word)]
+    words = [word for word in closing.split() if is_mark(word)][:MAX_CLOSING_MARKS]
     return "".join(rf"(?:{quoted(word)}\s*)?" for word in words[:-1]) + rf"{quoted(words[-1])}\s*" if words else ""
 
 
