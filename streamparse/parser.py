@@ -7,7 +7,8 @@ import is all that moving takes; ``parse_response`` and ``get_response_parser`` 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self
 
 from streamparse.batches import as_batch, prefixes_for
@@ -23,7 +24,7 @@ from streamparse.stages.regions import RegionTokenizer
 from streamparse.stages.schema_typing import ToolSchemas
 from streamparse.stages.token_stage import TokenStage
 from streamparse.stages.transform_stage import TransformStage
-from streamparse.template import TemplateSource, load_response_template
+from streamparse.template import ResponseTemplate, TemplateSource, load_response_template, without_fields
 from streamparse.tokens.marks import TokenMarks
 from streamparse.tokens.tokenizer import decode_prefix
 
@@ -32,6 +33,20 @@ ERROR_MODES: tuple[ErrorMode, ...] = ("strict", "report", "repair")
 
 Event = dict[str, Any]
 SNAPSHOT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a parser was asked to do; part of its snapshots."""
+
+    errors: ErrorMode
+    spans: bool
+    without: tuple[str, ...]
+
+    @property
+    def lenient(self) -> bool:
+        """Whether nothing is raised for what a model wrote."""
+        return self.errors != "strict"
 
 
 class ResponseParser:
@@ -46,7 +61,9 @@ class ResponseParser:
     and ``"repair"`` raise nothing for what a model wrote: a region without a value ends with ``region_malformed``,
     text that no field claims is ``region_unclaimed``, and ``problems`` lists what went wrong.
 
-    ``spans=True`` adds ``start`` and ``end`` (characters of the generation) to the events, and captures to
+    ``without`` names fields that are switched off for this generation: their markup is text like any other (for
+    ``tool_choice="none"``: ``without=["tool_calls"]``). ``spans=True`` adds ``start`` and ``end`` (characters of the
+    generation) to the events, ``token_start`` and ``token_end`` where the source is token ids, and captures to
     ``region_open``. ``limits`` bounds what is kept.
 
     Raises :class:`TemplateError` for a faulty template and :class:`PrefixError` without a prefix.
@@ -71,10 +88,14 @@ class ResponseParser:
         tools: Sequence[Any] | None = None,
         errors: ErrorMode = "strict",
         tokenizer: Any = None,
+        without: Collection[str] = (),
         spans: bool = False,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        self._compose(_template_for(response_template, tokenizer), tools, errors, tokenizer, spans, limits)
+        if errors not in ERROR_MODES:
+            raise ValueError(f"errors must be one of {', '.join(map(repr, ERROR_MODES))}, not {errors!r}")
+        options = Options(errors, spans, tuple(sorted(without)))
+        self._compose(_template_for(response_template, tokenizer), tools, options, tokenizer, limits)
         if prefix is None:
             raise PrefixError(
                 "the prefix (the prompt that the model was given) is needed, because chat templates often write the "
@@ -87,17 +108,13 @@ class ResponseParser:
         self,
         response_template: TemplateSource,
         tools: Sequence[Any] | None,
-        errors: ErrorMode,
+        options: Options,
         tokenizer: Any,
-        spans: bool,
         limits: Limits,
     ) -> None:
-        if errors not in ERROR_MODES:
-            raise ValueError(f"errors must be one of {', '.join(map(repr, ERROR_MODES))}, not {errors!r}")
-        lenient = errors != "strict"
-        self._template = template = load_response_template(response_template)
-        self._options = {"errors": errors, "spans": spans}
-        self._tokenizer = tokenizer
+        lenient, spans = options.lenient, options.spans
+        self._options = options
+        self._template = template = without_fields(load_response_template(response_template), options.without)
         marks = None if tokenizer is None else TokenMarks.for_template(template.source, tokenizer)
         self._detokenizer = None if tokenizer is None else Detokenizer(tokenizer, marks=marks, offsets=spans)
         self._anchor = AnchorTrim(template.start_anchor, keep_unanchored=not lenient)
@@ -120,7 +137,7 @@ class ResponseParser:
             events += self._after_regions(self._regions.feed_prefix(text))
         if not prefix and isinstance(self._regions, RecoveringTokenizer):
             self._regions.begin_unknown()
-        if self._anchor.found is False and self._options["errors"] != "strict":
+        if self._anchor.found is False and self._options.lenient:
             self.problems.append(
                 {"type": "anchor_missing", "error": "the start anchor does not occur in the prefix, which was left out"}
             )
@@ -163,8 +180,8 @@ class ResponseParser:
         return self._message.problems
 
     @property
-    def template(self) -> Any:
-        """The loaded template."""
+    def template(self) -> ResponseTemplate:
+        """The loaded template, without the fields that are switched off."""
         return self._template
 
     @property
@@ -182,7 +199,7 @@ class ResponseParser:
         state = {
             "version": SNAPSHOT_VERSION,
             "template": self._template.digest,
-            "options": self._options,
+            "options": asdict(self._options),
             "ended": self._ended,
             "tail": tail,
             "detokenizer": self._detokenizer.snapshot() if self._detokenizer is not None else None,
@@ -224,9 +241,8 @@ class ResponseParser:
         parser = cls.__new__(cls)
         parser.initial_events = []
         try:
-            parser._compose(
-                response_template, tools, state["options"]["errors"], tokenizer, state["options"]["spans"], limits
-            )
+            options = Options(**{**state["options"], "without": tuple(state["options"]["without"])})
+            parser._compose(response_template, tools, options, tokenizer, limits)
             if digest != parser._template.digest:
                 raise SnapshotError(
                     "the snapshot was taken with another response template; give the one it was taken with"
@@ -310,6 +326,7 @@ def parse_response(
     tools: Sequence[Any] | None = None,
     errors: ErrorMode = "strict",
     tokenizer: Any = None,
+    without: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
 ) -> Any:
     """Parse whole outputs: one gives its message, a batch gives a list of messages.
@@ -334,6 +351,7 @@ def parse_response(
             tools=tools,
             errors=errors,
             tokenizer=None if isinstance(output, str) else tokenizer,
+            without=without,
             limits=limits,
         )
         parser.feed(output)

@@ -55,7 +55,8 @@ def _schema_message(error: jsonschema.ValidationError) -> str:
     value, bound = error.instance, error.validator_value
     match error.validator:
         case "additionalProperties":
-            known: dict[str, Any] = error.schema["properties"]  # type: ignore[index,assignment]
+            assert isinstance(error.schema, dict), "only an object's schema allows no additional properties"
+            known = error.schema["properties"]
             unknown = sorted(str(key) for key in value if key not in known)
             return f"unknown keys {unknown}; known are {sorted(known)}"
         case "type":

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 from collections import OrderedDict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from streamparse.stages.content.table import Preparation
 from streamparse.template.bundled import bundled_source, is_bundled, response_template_names
 from streamparse.template.check import ANCHOR_KEYS, DELIMITER_KEYS, check_template, read_delimiter
 from streamparse.template.model import Field, ResponseTemplate
-from streamparse.template.policy import FieldPolicy, read_field_policy, read_policy
+from streamparse.template.policy import EXTENSION_KEY, FieldPolicy, read_field_policy, read_policy
 
 TemplateSource = dict[str, Any] | str | os.PathLike[str] | ResponseTemplate
 """What a template can be given as: a dict, a path, the name of a bundled template, or a loaded template."""
@@ -65,6 +66,30 @@ def get_response_template(name: str) -> ResponseTemplate:
     {'role': 'assistant'}
     """
     return load_response_template(bundled_source(name))
+
+
+def without_fields(template: ResponseTemplate, names: Iterable[str]) -> ResponseTemplate:
+    """The template with some of its fields switched off: their markup is text like any other.
+
+    Raises :class:`TemplateError` for names that are no fields of it, or if none is left.
+
+    >>> without_fields(get_response_template("qwen3"), ["tool_calls"]).fields.keys()
+    dict_keys(['reasoning_content', 'content'])
+    """
+    names = set(names)
+    if not names:
+        return template
+    unknown = sorted(names - template.fields.keys())
+    if unknown:
+        raise TemplateError([Fault("fields", f"there is no field {', '.join(unknown)} that could be switched off")])
+    source = copy.deepcopy(template.source)
+    policy = source.get(EXTENSION_KEY, {})
+    for name in names:
+        del source["fields"][name]
+        policy.get("fields", {}).pop(name, None)
+    if policy.get("starts_in") in names:
+        del policy["starts_in"]
+    return load_response_template(source)
 
 
 def _canonical(source: Any) -> str | None:
