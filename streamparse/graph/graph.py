@@ -57,7 +57,6 @@ class Graph:
     """
 
     _close_later: Callable[[object], None] | None = None
-    _closed = True
 
     def __init__(
         self,

@@ -78,7 +78,8 @@ class SourceReader:
         except StopAsyncIteration:
             raise
         except Exception as error:
-            raise _source_error(error) from error
+            failure = _source_error(error)
+            raise failure from failure.__cause__
         if type(piece) is str and len(piece) < SLICE:
             self.pieces += 1
             self.amount += len(piece)
@@ -94,7 +95,8 @@ class SourceReader:
             try:
                 await close_all(self.to_close)
             except Exception as error:
-                raise _source_error(error) from error
+                failure = _source_error(error)
+                raise failure from failure.__cause__
 
     def _accept(self, batch: list[Any]) -> list[Any]:
         """Look for the end in a batch, count what is in it, and give as much of it as makes up a slice."""
@@ -169,10 +171,12 @@ def _slices(batch: list[Any]) -> Iterator[Any]:
 
 
 def _source_error(error: Exception) -> StreamparseError:
-    """Give the error that tells of a source's error; streamparse's own tell of themselves."""
+    """Give the SourceError that carries its cause, or the error itself if it is streamparse's own."""
     if isinstance(error, StreamparseError):
         return error
-    return SourceError(f"the source failed: {type(error).__name__}: {error}")
+    failure = SourceError(f"the source failed: {type(error).__name__}: {error}")
+    failure.__cause__ = error
+    return failure
 
 
 _SLICED = frozenset({str, bytes, list})

@@ -34,9 +34,9 @@ class Workers:
         self._segments = segments
         self.channels = tuple(Channel[Any](f"after {segment.name}", capacity=capacity) for segment in segments)
         self._scopes: list[anyio.CancelScope] = []
-        self._running = len(segments)
+        self._running = 0
         self._tasks: TaskGroup | None = None
-        self._all_done: anyio.Event | None = None
+        self._none_runs: anyio.Event | None = None
 
     @property
     def started(self) -> bool:
@@ -45,7 +45,8 @@ class Workers:
 
     async def start(self) -> None:
         """Start a task for each segment."""
-        self._all_done = anyio.Event()
+        if self._tasks is not None:
+            raise StreamparseError("a stream that runs tasks can be entered with `async with` once only")
         self._tasks = await anyio.create_task_group().__aenter__()
         inboxes: tuple[SourceReader | Channel[Any], ...] = (self._reader, *self.channels)
         for segment, inbox, outbox in zip(self._segments, inboxes, self.channels, strict=False):
@@ -54,14 +55,14 @@ class Workers:
             self._tasks.start_soon(self._work, segment, inbox, outbox, scope, name=f"streamparse {segment.name}")
 
     async def stop(self) -> None:
-        """Cancel all tasks, and wait until they have ended, which includes that the source was closed."""
+        """Cancel all tasks, wait until those that have begun have ended, and see to it that the source is closed."""
         for scope in self._scopes:
             scope.cancel()
-        if self._all_done is None:
-            await self._reader.aclose()
-            return
-        with anyio.move_on_after(2 * CLOSING_SECONDS, shield=True):
-            await self._all_done.wait()
+        if self._running:
+            self._none_runs = anyio.Event()
+            with anyio.move_on_after(2 * CLOSING_SECONDS, shield=True):
+                await self._none_runs.wait()
+        await self._reader.aclose()
 
     async def join(self) -> None:
         """Leave the task group, which the tasks have left before if they were stopped."""
@@ -71,8 +72,12 @@ class Workers:
     async def _work(
         self, segment: Segment, inbox: SourceReader | Channel[Any], outbox: Channel[Any], scope: anyio.CancelScope
     ) -> None:
-        """Run one segment."""
+        """Run one segment, unless it was stopped before it began."""
+        if scope.cancel_called:
+            outbox.close()
+            return
         failure: StreamparseError | None = None
+        self._running += 1
         try:
             with scope:
                 try:
@@ -89,5 +94,5 @@ class Workers:
         finally:
             outbox.close(failure)
             self._running -= 1
-            if not self._running and self._all_done is not None:
-                self._all_done.set()
+            if not self._running and self._none_runs is not None:
+                self._none_runs.set()

@@ -383,6 +383,13 @@ async def test_tasks_need_async_with_and_the_error_says_so() -> None:
     assert source.open == 0
 
 
+async def test_a_graph_with_tasks_is_entered_once() -> None:
+    graph = Graph([1], [pass_on])
+    async with graph:
+        with pytest.raises(StreamparseError, match="once only"):
+            await graph.__aenter__()
+
+
 async def test_a_chain_needs_no_async_with() -> None:
     assert [item async for item in Graph([1, 2], [lambda item: [item + 1]])] == [2, 3]
 

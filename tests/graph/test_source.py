@@ -191,8 +191,9 @@ async def test_an_error_of_ours_in_the_source_stays_as_it_is() -> None:
         yield "a"
         raise LimitError("too much", limit="region_text")
 
-    with pytest.raises(LimitError):
+    with pytest.raises(LimitError) as caught:
         await pieces_of(fail())
+    assert caught.value.__cause__ is None
 
 
 async def test_a_source_that_hangs_when_closed_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
