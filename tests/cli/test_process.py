@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="pipes, terminals and signals are tested as POSIX has them")
+pty = pytest.importorskip("pty", reason="pipes, terminals and signals are tested as POSIX has them")
 
 PARSE = [sys.executable, "-m", "streamparse", "parse", "--template", "qwen3"]
+CURSOR_OFF, CURSOR_ON = b"\x1b[?25l", b"\x1b[?25h"
 PATIENCE = 60
 """Seconds after which a test gives up; nothing is measured by it."""
 
@@ -99,8 +100,6 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly() -> None:
 
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
 def test_a_terminal_gets_the_live_view(locale: str) -> None:
-    import pty
-
     ours, theirs = pty.openpty()
     environment = {**os.environ, "LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TERM": "xterm"}
     with start(stdout=theirs, env=environment) as process:
@@ -108,21 +107,43 @@ def test_a_terminal_gets_the_live_view(locale: str) -> None:
         assert process.stdin is not None
         process.stdin.write('<think>Hm é</think>Hi<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'.encode())
         process.stdin.close()
-        screen = b""
-        while piece := _read_terminal(ours):
-            screen += piece
+        screen = read_terminal(ours)
         assert process.wait(PATIENCE) == 0
         assert process.stderr is not None
         assert process.stderr.read() == b""
     os.close(ours)
     for word in (b"reasoning_content", b"Hm ", b"Hi", b"f", b"a:"):
         assert word in screen
-    assert screen.count(b"\x1b[?25l") == screen.count(b"\x1b[?25h"), "the cursor comes back"
+    assert screen.count(CURSOR_OFF) == screen.count(CURSOR_ON)
 
 
-def _read_terminal(descriptor: int) -> bytes:
-    """Read what is there; nothing once the other side has gone, which Linux reports as an error."""
-    try:
-        return os.read(descriptor, 65536)
-    except OSError:
-        return b""
+def test_an_interrupt_gives_the_terminal_back() -> None:
+    ours, theirs = pty.openpty()
+    with start(stdout=theirs, env={**os.environ, "TERM": "xterm"}) as process:
+        os.close(theirs)
+        assert process.stdin is not None
+        process.stdin.write(b'<tool_call>{"name": "f", "argum')
+        screen = read_terminal(ours, until=b"argum")
+        process.send_signal(signal.SIGINT)
+        screen += read_terminal(ours)
+        assert process.wait(PATIENCE) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    os.close(ours)
+    assert screen.count(CURSOR_OFF) == screen.count(CURSOR_ON) > 0
+
+
+def read_terminal(descriptor: int, until: bytes | None = None) -> bytes:
+    """Read up to some words, or until the other side has gone, which Linux reports as an error."""
+    screen = b""
+    while until is None or until not in screen:
+        readable, _, _ = select.select([descriptor], [], [], PATIENCE)
+        assert readable, screen
+        try:
+            piece = os.read(descriptor, 65536)
+        except OSError:
+            return screen
+        if not piece:
+            return screen
+        screen += piece
+    return screen
