@@ -1,0 +1,15 @@
+"""Argument deltas: what is certain of a tool call while it is being written.
+
+stage.py               the stage: batches in, batches with ``region_delta`` events out
+region_deltas.py       one region: its reader, what was given out, what is left at its end
+plan.py                where a call's name, id and arguments come from
+readers.py             the table of readers, one a content parser: json_reader.py, call_list_reader.py,
+                       tags_reader.py (with tag_values.py) and lines_reader.py (with escapes.py for strings)
+document.py            takes the parts that a reader finds to the calls that they belong to
+arguments.py           writes a call's arguments as compact JSON (compact.py), as far as they are certain
+places.py              what a tool's schema makes of a value, before it is whole
+"""
+
+from streamparse.stages.deltas.stage import DeltaStage
+
+__all__ = ["DeltaStage"]

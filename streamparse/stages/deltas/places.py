@@ -1,0 +1,215 @@
+"""What a tool's schema makes of a value at one place in a call's arguments, as far as it is known before the value is.
+
+A piece of a text can be given out at once only where no continuation changes what the text is cast to. A ``Place`` says
+so for one value: whether a text stays a text there, and what there is to know of the members of an object or a list.
+None in a place's stead means that nothing below it is ever changed. What is said here follows ``ToolSchemas.cast``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from streamparse.stages.argument_casting import MAX_VALUE_DEPTH, ArgumentCaster, chosen
+from streamparse.stages.schema_branches import Branch
+from streamparse.stages.schema_typing import STRICT_READERS, ToolSchemas, strict_cast
+
+
+class TextFate(Enum):
+    """What becomes of a text: it stays one, whatever it says, or unless it says null, or that shows at its end."""
+
+    STAYS = "stays"
+    STAYS_UNLESS_NULL = "stays unless null"
+    SHOWS_AT_ITS_END = "shows at its end"
+
+
+class Inner(Protocol):
+    """The places of an object's members, or of a list's items."""
+
+    def at(self, key: Any) -> Place | None:
+        """The place of the member with that key, or of the item with that index."""
+
+
+class Place(Protocol):
+    """What is known of the value at one place."""
+
+    @property
+    def text(self) -> TextFate:
+        """What becomes of a text there."""
+
+    @property
+    def decides_text(self) -> bool:
+        """Whether the schema says what a text is; where it doesn't, what the content parser guessed stays."""
+
+    def enter(self, bracket: str) -> Inner | None:
+        """The places in an object (``{``) or a list (``[``); None where nothing in it is changed.
+
+        Raises Whole where what it is cast to shows only at its end.
+        """
+
+    def cast(self, value: Any) -> Any:
+        """Cast a whole value."""
+
+
+class Whole(Exception):
+    """What a value is cast to shows only when it is whole."""
+
+
+class ArgumentsPlace:
+    """The place of a call's arguments as a whole."""
+
+    text = TextFate.SHOWS_AT_ITS_END
+    decides_text = True
+
+    def __init__(self, schemas: ToolSchemas, name: str, *, lenient: bool) -> None:
+        self._schemas = schemas
+        self._name = name
+        self._lenient = lenient
+
+    def enter(self, bracket: str) -> Inner | None:
+        """The places of the arguments."""
+        if bracket != "{":
+            raise Whole
+        if not self._lenient:
+            return StrictArguments(self._schemas, self._name) if self._name in self._schemas.names else None
+        caster = self._schemas.caster(self._name)
+        return None if caster is None else object_places(caster, [caster.schema], MAX_VALUE_DEPTH)
+
+    def cast(self, value: Any) -> Any:
+        """Cast all arguments; raises ContentError as ``ToolSchemas.cast`` does."""
+        call = {"function": {"name": self._name, "arguments": value}}
+        return self._schemas.cast(call, lenient=self._lenient)["function"]["arguments"]
+
+
+class StrictArguments:
+    """The places of arguments that are cast as transformers casts them: each by itself, and nothing inside them."""
+
+    def __init__(self, schemas: ToolSchemas, name: str) -> None:
+        self._schemas = schemas
+        self._name = name
+
+    def at(self, key: str) -> Place | None:
+        """The place of an argument."""
+        types = self._schemas.types(self._name, key)
+        return StrictPlace(types) if types else None
+
+
+class StrictPlace:
+    """The place of one argument under strict casting."""
+
+    decides_text = False
+
+    def __init__(self, types: tuple[str, ...]) -> None:
+        self._types = types
+        casts = {name for name in types if name in STRICT_READERS}
+        self.text = text_fate(stays=not casts or casts == {"null"}, null="null" in casts)
+
+    def enter(self, bracket: str) -> Inner | None:
+        """Nothing in an object is cast; the items of a list are, where the schema wants no list."""
+        if bracket == "[" and "array" not in self._types:
+            raise Whole
+        return None
+
+    def cast(self, value: Any) -> Any:
+        """Cast a text, or the texts of a list."""
+        if isinstance(value, str):
+            return strict_cast(value, self._types)
+        if isinstance(value, list) and "array" not in self._types:
+            return [strict_cast(item, self._types) if isinstance(item, str) else item for item in value]
+        return value
+
+
+@dataclass(frozen=True)
+class LenientPlace:
+    """The place of a value under lenient casting, which ``schemas`` describe."""
+
+    caster: ArgumentCaster
+    schemas: list[Any]
+    depth: int
+
+    @property
+    def branches(self) -> tuple[Branch, ...]:
+        """The ways in which the schemas let the value be."""
+        return self.caster.reader.branches(self.schemas)
+
+    @property
+    def decides_text(self) -> bool:
+        """Whether any type is named."""
+        return any(branch.kinds for branch in self.branches)
+
+    @property
+    def text(self) -> TextFate:
+        """A text stays where any string is allowed, unless it is null where that is allowed too."""
+        branches = self.branches
+        stays = any(branch.takes_any_text for branch in branches)
+        return text_fate(stays=stays or not branches, null=any("null" in branch.kinds for branch in branches))
+
+    def enter(self, bracket: str) -> Inner | None:
+        """The places of members and items."""
+        if bracket == "{":
+            return object_places(self.caster, self.schemas, self.depth)
+        lists = (branch for branch in self.branches if "array" in branch.kinds)
+        branch = next(lists, None)
+        return Repeated(self) if branch is None else Items(self.caster, branch, self.depth)
+
+    def cast(self, value: Any) -> Any:
+        """Cast a whole value."""
+        return self.caster.value(value, self.schemas, self.depth)
+
+
+@dataclass(frozen=True)
+class Members:
+    """The places of an object's members, under one branch of its schema."""
+
+    caster: ArgumentCaster
+    branch: Branch
+    depth: int
+
+    def at(self, key: str) -> Place | None:
+        """The place of a member."""
+        return lenient_place(self.caster, self.branch.property_schemas(key), self.depth - 1)
+
+
+@dataclass(frozen=True)
+class Items:
+    """The places of a list's items, under one branch of its schema."""
+
+    caster: ArgumentCaster
+    branch: Branch
+    depth: int
+
+    def at(self, key: int) -> Place | None:
+        """The place of an item."""
+        return lenient_place(self.caster, self.branch.item_schemas(key), self.depth - 1)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """The places of the items of a list where the schema wants no list: each is cast as the whole would be."""
+
+    place: LenientPlace
+
+    def at(self, _key: int) -> Place | None:
+        """The place of an item."""
+        return lenient_place(self.place.caster, self.place.schemas, self.place.depth - 1)
+
+
+def lenient_place(caster: ArgumentCaster, schemas: list[Any], depth: int) -> Place | None:
+    """The place of a value that schemas describe; None where there are none, or it lies too deep to be cast."""
+    return LenientPlace(caster, schemas, depth) if schemas and depth > 0 else None
+
+
+def object_places(caster: ArgumentCaster, schemas: list[Any], depth: int) -> Inner | None:
+    """The places of an object's members; raises Whole where it takes all members to know which branch describes it."""
+    branches = [branch for branch in caster.reader.branches(schemas) if chosen((branch,), {}) is not None]
+    if len(branches) > 1:
+        raise Whole
+    return Members(caster, branches[0], depth) if branches else None
+
+
+def text_fate(*, stays: bool, null: bool) -> TextFate:
+    """The fate of a text where any text stays, or none does, and null may be meant."""
+    if not stays:
+        return TextFate.SHOWS_AT_ITS_END
+    return TextFate.STAYS_UNLESS_NULL if null else TextFate.STAYS

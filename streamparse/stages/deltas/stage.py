@@ -1,0 +1,111 @@
+"""The delta stage: while a tool call is being written, gives out what is already certain of it.
+
+In: batches of what the region tokenizer gives out, with captures on ``region_open``. Out: the same, and after each
+piece of a call's text ``region_delta`` events with what it made certain: the call's id, its name, and pieces of its
+arguments as compact JSON text. When the region ends with a value, ``rest`` gives what is left of it; the pieces of one
+call's arguments then add up to their compact JSON text, apart from keys that were written twice.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from streamparse.stages.deltas.plan import is_call_field
+from streamparse.stages.deltas.region_deltas import RegionDeltas
+from streamparse.stages.region import Prefill, RegionEnd
+from streamparse.stages.region_writer import Item
+from streamparse.stages.schema_typing import ToolSchemas
+from streamparse.template.model import ResponseTemplate
+
+Event = dict[str, Any]
+
+
+class DeltaStage:
+    """Adds ``region_delta`` events; ``index`` counts the calls of the message.
+
+    ``lenient`` says that regions are parsed leniently. Captures are taken off the events unless ``keep_captures``.
+    """
+
+    def __init__(
+        self, template: ResponseTemplate, schemas: ToolSchemas, *, lenient: bool = False, keep_captures: bool = False
+    ) -> None:
+        self._template = template
+        self._schemas = schemas
+        self._lenient = lenient
+        self._keep_captures = keep_captures
+        self._watched = {name for name, field in template.fields.items() if is_call_field(field)}
+        self._region: RegionDeltas | None = None
+        self._ended: deque[tuple[RegionEnd, RegionDeltas]] = deque()
+        self._calls = 0
+
+    def feed(self, batch: list[Item]) -> list[Item]:
+        """The batch with its deltas; the very same list where it has none."""
+        region = self._region
+        if region is not None and len(batch) == 1 and type(batch[0]) is dict and batch[0]["type"] == "region_chunk":
+            piece = region.piece(batch[0]["text"])
+            if piece is not None:
+                return [batch[0], piece]
+        self._ended.clear()
+        result: list[Item] = []
+        for item in batch:
+            if not isinstance(item, Prefill):
+                result.append(item)
+            result += self._deltas(item)
+        return batch if len(result) == len(batch) else result
+
+    def finish(self) -> list[Item]:
+        """Nothing: the region tokenizer ends every region."""
+        return []
+
+    def rest(self, end: RegionEnd, value: Any) -> list[Event]:
+        """The deltas that are left when the region has ended with its final value, for before its ``region_close``.
+
+        Raises ContentError where the value is no continuation of what was given out.
+        """
+        while self._ended:
+            ended, region = self._ended.popleft()
+            if ended is end:
+                events = region.rest(value)
+                self._calls = region.next_index
+                return events
+        return []
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state as JSON-able data, without the text of the open region, which the content stage keeps."""
+        region = self._region
+        state: dict[str, Any] = {"calls": self._calls, "region": None}
+        if region is not None:
+            state["region"] = {"field": region.field.name, "captures": region.captures}
+        return state
+
+    def restore(self, state: dict[str, Any], text: str) -> None:
+        """Take up a state that :meth:`snapshot` gave; ``text`` is the text of the open region so far."""
+        self._calls = state["calls"]
+        self._region = None
+        if state["region"] is not None:
+            self._open(state["region"]["field"], state["region"]["captures"])
+            assert self._region is not None, "a region was open"
+            self._region.feed(text)
+
+    def _deltas(self, item: Item) -> list[Event]:
+        """What an item makes certain."""
+        if isinstance(item, RegionEnd):
+            if self._region is not None and item.field is self._region.field:
+                self._ended.append((item, self._region))
+                self._calls = self._region.next_index
+            self._region = None
+        elif isinstance(item, Prefill):
+            return self._region.feed(item.text) if self._region is not None else []
+        elif item["type"] == "region_chunk":
+            return self._region.feed(item["text"]) if self._region is not None else []
+        elif item["type"] == "region_open":
+            captures = item["captures"] if self._keep_captures else item.pop("captures")
+            if item["field"] in self._watched:
+                return self._open(item["field"], captures)
+        return []
+
+    def _open(self, name: str, captures: dict[str, str]) -> list[Event]:
+        field = self._template.fields[name]
+        self._region = RegionDeltas(field, captures, self._schemas, self._calls, lenient=self._lenient)
+        return self._region.feed("")

@@ -1,0 +1,220 @@
+"""Reads the values of ``xml-inline`` while they are being written, as far as their type is known.
+
+A value is text, to be given out as it comes; or it is JSON or text, which shows while it comes; or what it is shows
+only at its end. ``TagValues.begin`` says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from streamparse.stages.content.tag_parts import Run, members
+from streamparse.stages.content.tag_shape import TagShape
+from streamparse.stages.deltas.compact import PLAIN, string_body
+from streamparse.stages.deltas.document import CallDocument, NotCertain, Nothing
+from streamparse.stages.deltas.json_reader import JsonReader, TooDeep
+from streamparse.stages.deltas.places import Place, TextFate
+
+PYTHON_SPACE = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
+
+
+class TagValue(Protocol):
+    """The value of an open tag."""
+
+    def take(self, text: str) -> None:
+        """The next piece of its text."""
+
+    def is_piece(self, text: str) -> bool:
+        """Whether a text would go out as it is."""
+
+    def end(self) -> None:
+        """It has ended."""
+
+
+class Edge(NamedTuple):
+    """White space that is dropped at one edge of a value: which characters, and how many of them (None: all)."""
+
+    characters: str
+    most: int | None
+
+
+NOTHING = Edge("", None)
+
+
+class TextValue:
+    """Text that is given out as it comes; white space that may be dropped at its end waits for what follows."""
+
+    def __init__(self, document: CallDocument, leading: Edge, trailing: Edge, waits: str) -> None:
+        self._document = document
+        self._leading = leading
+        self._trailing = trailing
+        self._waits = waits  # the characters that wait at the end; those that may be dropped are among them
+        self._waiting: list[str] = []
+        document.string_begins()
+
+    def take(self, text: str) -> None:
+        """Give out all but the white space at the end."""
+        if self._leading.characters:
+            text = self._without_leading(text)
+            if not text:
+                return
+        body = text.rstrip(self._waits) if self._waits else text
+        if body:
+            self._document.piece(string_body("".join(self._waiting) + body))
+            self._waiting.clear()
+        if len(body) < len(text):
+            self._waiting.append(text[len(body) :])
+
+    def is_piece(self, text: str) -> bool:
+        """Whether nothing waits, and nothing in the text has to wait or to be escaped."""
+        if self._leading.characters or self._waiting or text[-1] in self._waits:
+            return False
+        return PLAIN.fullmatch(text) is not None
+
+    def end(self) -> None:
+        """Give out what waited and is not dropped."""
+        rest = "".join(self._waiting)
+        kept = rest.rstrip(self._trailing.characters) if self._trailing.characters else rest
+        if self._trailing.most is not None:
+            kept = rest[: max(len(kept), len(rest) - self._trailing.most)]
+        if kept:
+            self._document.piece(string_body(kept))
+        self._document.string_ends()
+
+    def _without_leading(self, text: str) -> str:
+        characters, most = self._leading
+        rest = text.lstrip(characters)
+        dropped = len(text) - len(rest)
+        if most is not None and dropped > most:
+            rest, dropped = text[most:], most
+        self._leading = NOTHING if rest else Edge(characters, None if most is None else most - dropped)
+        return rest
+
+
+class WholeValue:
+    """A value whose type shows only at its end."""
+
+    def __init__(self, values: TagValues, head: str, closing: str) -> None:
+        self._values = values
+        self._head = head
+        self._closing = closing
+        self._pieces: list[str] = []
+
+    def take(self, text: str) -> None:
+        """Nothing is given out yet."""
+        self._pieces.append(text)
+
+    def is_piece(self, _text: str) -> bool:
+        """Nothing goes out."""
+        return False
+
+    def end(self) -> None:
+        """Parse and cast it."""
+        self._values.write_whole(self._head, self.text, self._closing)
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self._pieces)
+
+
+class JsonOrText:
+    """A value that is text if it isn't JSON: as soon as it can't be JSON any more, it is text."""
+
+    def __init__(self, values: TagValues, head: str, closing: str) -> None:
+        self._values = values
+        self._whole = WholeValue(values, head, closing)
+        self._reader = JsonReader(Nothing())
+        self._text: TextValue | None = None
+
+    def take(self, text: str) -> None:
+        """Follow it as JSON while it may be."""
+        if self._text is not None:
+            self._text.take(text)
+            return
+        self._whole.take(text)
+        try:
+            self._reader.feed(text)
+        except TooDeep:
+            raise
+        except NotCertain:
+            self._text = self._values.text_value()
+            self._text.take(self._whole.text)
+
+    def is_piece(self, text: str) -> bool:
+        """Whether it is known to be text, and goes out as it is."""
+        return self._text is not None and self._text.is_piece(text)
+
+    def end(self) -> None:
+        """Where it may still be JSON, the content parser tells."""
+        (self._text or self._whole).end()
+
+
+class TagValues:
+    """Makes the values of one field's tags; ``parse`` is the field's content parser."""
+
+    def __init__(
+        self, document: CallDocument, shape: TagShape, arguments: Mapping[str, Any], parse: Any, *, lenient: bool
+    ) -> None:
+        self._document = document
+        self._parse = parse
+        self._lenient = lenient
+        specification = arguments.get("value_parser")
+        self._parser = None if specification is None else specification.get("name", "text")
+        self._arguments: Mapping[str, Any] = {} if specification is None else specification.get("args") or {}
+        strips = self._parser is not None and bool(self._arguments.get("strip", True))
+        self._edges = _edges(shape, strips=strips)
+
+    def begin(self, head: str, closing: str) -> TagValue:
+        """The value of the member whose key has been written; ``head`` and ``closing`` are what stands around it."""
+        written = self._document.arguments
+        assert written is not None, "a tag's value is one of the arguments"
+        place = written.place
+        fate = TextFate.STAYS if place is None else place.text
+        if fate is TextFate.SHOWS_AT_ITS_END or self._edges is None:
+            return WholeValue(self, head, closing)
+        if self._is_text(place):
+            return self.text_value()
+        guesses = self._parser == "json" and set(self._arguments) <= {"allow_non_json", "strip"}
+        make = JsonOrText if guesses and self._arguments.get("allow_non_json") else WholeValue
+        return make(self, head, closing)
+
+    def _is_text(self, place: Place | None) -> bool:
+        """Whether a value is its text, because nothing else reads it or because the schema wants the text."""
+        if self._parser in (None, "text"):
+            return True
+        return self._parser == "json" and place is not None and place.decides_text
+
+    def text_value(self) -> TextValue:
+        """A value that is text."""
+        assert self._edges is not None, "any other value is taken as a whole"
+        leading, trailing = self._edges
+        # What may be mended at the end of a value, such as a closing tag that is missing, begins with a line break.
+        waits = trailing.characters + (PYTHON_SPACE if self._lenient else "")
+        return TextValue(self._document, leading, trailing, waits)
+
+    def write_whole(self, head: str, text: str, closing: str) -> None:
+        """Write the value of a tag that is there as a whole."""
+        if closing in text:
+            raise NotCertain
+        for value in self._document.cast_members(self._parse(head + text + closing)).values():
+            self._document.value(value)
+
+
+def _edges(shape: TagShape, *, strips: bool) -> tuple[Edge, Edge] | None:
+    """What is dropped at the edges of a value; None where that is not just white space."""
+    edges = [_edge(shape.before_value), _edge(shape.after_value)]
+    if any(edge is None or edge.characters.strip() for edge in edges):
+        return None
+    leading, trailing = (Edge(PYTHON_SPACE, None) if strips else edge for edge in edges)
+    assert leading is not None
+    assert trailing is not None
+    return leading, trailing
+
+
+def _edge(run: Run | None) -> Edge | None:
+    if run is None:
+        return NOTHING
+    characters = members(run.chars)
+    return None if characters is None or run.suffix else Edge("".join(characters), run.maximum)

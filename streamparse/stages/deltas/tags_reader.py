@@ -1,0 +1,156 @@
+"""Reads ``xml-inline`` part by part while the text is being written.
+
+In: a region's text, in any pieces. Out: the tags as members of an object, to a ``CallDocument``. Strictly, a value ends
+at the first closing tag, and text between tags is passed over. Leniently, where the text may be mended, a closing tag
+counts only where another tag or the end follows, and where there is anything else to mend, nothing more is said before
+the region has ended.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from streamparse.errors import ParseError
+from streamparse.stages.deltas.document import CallDocument, NotCertain
+from streamparse.stages.deltas.tag_values import TagValue, TagValues
+from streamparse.stages.structure.literal import overlap
+from streamparse.stages.structure.tag_outline import HEAD_AT_MOST, TagOutline
+
+BLANKS = re.compile(r"\s*+")
+NO_KEY = re.compile(r"[<>\n]")
+
+
+class TagsReader:
+    """Follows tags."""
+
+    def __init__(self, document: CallDocument, values: TagValues, outline: TagOutline, *, lenient: bool) -> None:
+        self._document = document
+        self._values = values
+        self._outline = outline
+        self._lenient = lenient
+        self._state = "outside"  # or "head", "value", "closing"
+        self._value: TagValue | None = None
+        self._closing = ""
+        self._held = ""
+        document.begin("{")
+        if document.arguments is None or not document.arguments.passes_on:
+            raise NotCertain
+
+    def is_piece(self, text: str) -> bool:
+        """Whether a text is all inside the present value and stands for itself there."""
+        if self._state != "value" or self._held or self._closing[0] in text or self._outline.start[0] in text:
+            return False
+        return self._value is not None and self._value.is_piece(text)
+
+    def feed(self, text: str) -> None:
+        """Follow the next piece of text; raises NotCertain where it can't be followed."""
+        if self._held:
+            text = self._held + text
+            self._held = ""
+        at, size = 0, len(text)
+        while at < size:
+            at = STEPS[self._state](self, text, at)
+
+    def finish(self) -> None:
+        """The text has ended: a value that was not closed is none."""
+        if self._state == "closing":
+            self._value_ends()
+        if self._state != "outside" or (self._lenient and self._held):
+            raise NotCertain
+        self._document.end()
+
+    def _outside(self, text: str, at: int) -> int:
+        start = self._outline.start
+        if self._lenient:
+            at = _after_blanks(text, at)
+            if not text.startswith(start, at):
+                if not start.startswith(text[at:]):
+                    raise NotCertain
+                return self._hold(text, at)
+        found = text.find(start, at)
+        if found < 0:
+            return self._hold(text, len(text) - overlap(text, start, at))
+        self._state = "head"
+        return found
+
+    def _in_head(self, text: str, at: int) -> int:
+        head = self._outline.head(text, at)
+        if head.end is None:
+            return self._hold(text, at)
+        if head.end < 0:
+            if self._lenient or len(text) - at >= HEAD_AT_MOST:
+                raise NotCertain
+            self._state = "outside"
+            return at + 1
+        if self._lenient and NO_KEY.search(head.key):
+            raise NotCertain
+        self._document.key(head.key)
+        self._closing = self._outline.closing(head.key)
+        self._value = self._values.begin(text[at : head.end], self._closing)
+        self._state = "value"
+        return head.end
+
+    def _in_value(self, text: str, at: int) -> int:
+        closing = self._closing
+        found = text.find(closing, at)
+        end = len(text) - overlap(text, closing, at) if found < 0 else found
+        if self._lenient:
+            end = self._end_before_head(text, at, end)
+        if end > at:
+            self._value.take(text[at:end])  # type: ignore[union-attr]
+        if found < 0 or end < found:
+            return self._hold(text, end)
+        if self._lenient:
+            self._state = "closing"
+        else:
+            self._value_ends()
+        return found + len(closing)
+
+    def _end_before_head(self, text: str, at: int, end: int) -> int:
+        """Where the text of a value ends that may have no closing tag: before another tag's head."""
+        start = self._outline.start
+        place = text.find(start, at, end)
+        while place >= 0:
+            head = self._outline.head(text, place)
+            if head.end is None:
+                return place
+            if head.end > 0:
+                raise NotCertain
+            place = text.find(start, place + 1, end)
+        return end - overlap(text[:end], start, at) if end == len(text) else end
+
+    def _in_closing(self, text: str, at: int) -> int:
+        at = _after_blanks(text, at)
+        start = self._outline.start
+        if text.startswith(start, at):
+            self._value_ends()
+            self._state = "head"
+            return at
+        if not start.startswith(text[at:]):
+            raise NotCertain
+        return self._hold(text, at)
+
+    def _value_ends(self) -> None:
+        assert self._value is not None, "a value was open"
+        try:
+            self._value.end()
+        except ParseError:
+            raise NotCertain from None
+        self._state = "outside"
+
+    def _hold(self, text: str, at: int) -> int:
+        self._held = text[at:]
+        return len(text)
+
+
+def _after_blanks(text: str, at: int) -> int:
+    return BLANKS.match(text, at).end()  # type: ignore[union-attr]
+
+
+STEPS: dict[str, Any] = {
+    "outside": TagsReader._outside,
+    "head": TagsReader._in_head,
+    "value": TagsReader._in_value,
+    "closing": TagsReader._in_closing,
+}

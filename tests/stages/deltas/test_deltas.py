@@ -1,0 +1,423 @@
+"""What is given out of a tool call while it is being written adds up to the call."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamparse.stages.content_stage import ContentStage
+from streamparse.stages.deltas import DeltaStage
+from streamparse.stages.recovery import RecoveringTokenizer
+from streamparse.stages.regions import RegionTokenizer
+from streamparse.stages.schema_typing import ToolSchemas
+from streamparse.stages.transform_stage import TransformStage
+from streamparse.template import ResponseTemplate, load_response_template
+
+Event = dict[str, Any]
+
+WHOLE_ESCAPE = re.compile(r"\\(?:[\"\\/bfnrt]|u[0-9a-f]{4})")
+
+
+class Core:
+    """The stages of the core that deltas have to do with, composed as the parser composes them."""
+
+    def __init__(self, template: ResponseTemplate, tools: Any, *, lenient: bool, deltas: bool = True) -> None:
+        schemas = ToolSchemas.from_tools(tools)
+        self.regions = (RecoveringTokenizer if lenient else RegionTokenizer)(template, spans=True)
+        self.deltas = DeltaStage(template, schemas, lenient=lenient) if deltas else None
+        self.content = ContentStage(lenient=lenient)
+        self.transform = TransformStage(schemas, lenient=lenient)
+
+    def feed(self, text: str) -> list[Event]:
+        return self.through(self.regions.feed(text))
+
+    def finish(self) -> list[Event]:
+        return self.through(self.regions.finish())
+
+    def through(self, items: list[Any]) -> list[Event]:
+        events: list[Event] = []
+        for item in items if self.deltas is None else self.deltas.feed(items):
+            parsed = self.content.feed([item])
+            for event in self.transform.feed(parsed):
+                if self.deltas is not None and event["type"] == "region_close":
+                    events += self.deltas.rest(parsed[0], event["value"])
+                events.append(event)
+        return events
+
+    def snapshot(self) -> str:
+        assert self.deltas is not None
+        state = [self.regions.snapshot(), self.deltas.snapshot(), self.content.snapshot()]
+        return json.dumps(state)
+
+    def restore(self, data: str) -> None:
+        assert self.deltas is not None
+        regions, deltas, content = json.loads(data)
+        self.regions.restore(regions)
+        self.content.restore(content)
+        self.deltas.restore(deltas, content["body"])
+
+
+def events_of(
+    template: ResponseTemplate, pieces: Iterable[str], tools: Any = None, *, lenient: bool = False, deltas: bool = True
+) -> list[Event]:
+    core = Core(template, tools, lenient=lenient, deltas=deltas)
+    return [event for piece in pieces for event in core.feed(piece)] + core.finish()
+
+
+def calls_in(events: list[Event]) -> list[dict[str, Any]]:
+    values = [event["value"] for event in events if event["type"] == "region_close" and event["field"] == "tool_calls"]
+    return [call for value in values for call in (value if isinstance(value, list) else [value])]
+
+
+def put_together(events: Iterable[Event]) -> list[dict[str, Any]]:
+    """What a client makes of the deltas: calls by their index."""
+    calls: list[dict[str, Any]] = []
+    for event in events:
+        if event["type"] != "region_delta":
+            continue
+        assert set(event) <= {"type", "field", "index", "id", "name", "arguments"}
+        assert len(event) > 3
+        if event["index"] == len(calls):
+            assert "name" in event
+            calls.append({"arguments": ""})
+        call = calls[event["index"]]
+        assert not {"id", "name"} & event.keys() & call.keys()
+        call |= {key: event[key] for key in ("id", "name") if key in event}
+        call["arguments"] += event.get("arguments", "")
+        assert "\\" not in WHOLE_ESCAPE.sub("", event.get("arguments", ""))
+    return calls
+
+
+def check(template: ResponseTemplate, pieces: list[str], tools: Any = None, *, lenient: bool = False) -> list[Event]:
+    """The events of a generation, after a check that its deltas add up to its calls and change no other event."""
+    events = events_of(template, pieces, tools, lenient=lenient)
+    plain = events_of(template, pieces, tools, lenient=lenient, deltas=False)
+    assert [event for event in events if event["type"] != "region_delta"] == without_captures(plain)
+    given_out, calls = put_together(events), calls_in(events)
+    assert len(given_out) == len(calls)
+    for delta, call in zip(given_out, calls, strict=True):
+        assert delta["name"] == call["function"]["name"]
+        assert delta.get("id") == call.get("id")
+        arguments = call["function"]["arguments"]
+        assert json.loads(delta["arguments"]) == arguments
+        assert delta["arguments"] == compact(arguments) or repeats_a_key(delta["arguments"])
+    return events
+
+
+def without_captures(events: list[Event]) -> list[Event]:
+    return [{key: value for key, value in event.items() if key != "captures"} for event in events]
+
+
+def repeats_a_key(text: str) -> bool:
+    repeated = []
+
+    def see(members: list[tuple[str, Any]]) -> None:
+        repeated.append(len({key for key, _ in members}) < len(members))
+
+    json.loads(text, object_pairs_hook=see)
+    return any(repeated)
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def cut(text: str, places: list[int]) -> list[str]:
+    bounds = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
+    return [text[start:end] for start, end in itertools.pairwise(bounds)]
+
+
+def template(content: str, arguments: dict[str, Any] | None = None, **field: Any) -> ResponseTemplate:
+    call = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
+    defaults = {"open_pattern": "<call (?P<name>\\w+)>", "close": "</call>", "repeats": True, "transform": call}
+    return load_response_template(
+        {
+            "start_anchor": "<|assistant|>",
+            "fields": {
+                "content": {},
+                "tool_calls": {
+                    key: value
+                    for key, value in ({"content": content, "content_args": arguments or {}} | defaults | field).items()
+                    if value is not None
+                },
+            },
+        }
+    )
+
+
+GEMMA = {"unquoted_keys": True, "string_delims": [['<|"|>', '<|"|>']]}
+TAG = r"<p=(?P<key>\w+)>\s*(?P<value>.*?)\s*</p>"
+LINE_TAG = r"<p=(?P<key>[^>\n]+)>\n?(?P<value>.*?)\n?</p>"
+GUESS = {"name": "json", "args": {"allow_non_json": True}}
+
+
+KEYS = st.sampled_from(["a", "b", "c", "d"])
+TEXTS = st.one_of(
+    st.text(st.sampled_from("ab \n\t\\\"'{}[],:/é😀\u2028\x7f"), max_size=8),
+    st.sampled_from(
+        ["null", "None", "nul", " null ", "null x", "12", "1.0", "true", "1e3", '{"a": "5"}', '["1", 2]', '"q"']
+    ),
+)
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-(10**20), 10**20), st.floats(allow_nan=False), TEXTS)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=6
+)
+ARGUMENTS = st.dictionaries(KEYS, VALUES, max_size=4)
+PLACES = st.lists(st.integers(0, 10_000), max_size=8)
+MODES = st.booleans()
+
+SCHEMAS = st.deferred(
+    lambda: st.one_of(
+        st.sampled_from(
+            [
+                {},
+                {"type": "string"},
+                {"type": "integer"},
+                {"type": "number"},
+                {"type": "boolean"},
+                {"type": ["string", "null"]},
+                {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                {"anyOf": [{"type": "string"}, {"type": "null"}]},
+                {"type": ["integer", "string"]},
+                {"type": "string", "enum": ["12", "x"]},
+                {"type": "array"},
+                {"type": "object"},
+                {"enum": [1, "a", None]},
+                {"anyOf": [{"type": "object", "required": ["a"]}, {"type": "object"}]},
+            ]
+        ),
+        st.builds(lambda items: {"type": "array", "items": items}, SCHEMAS),
+        st.builds(
+            lambda members: {"type": "object", "properties": members}, st.dictionaries(KEYS, SCHEMAS, max_size=2)
+        ),
+        st.builds(lambda members: {"type": "object", "additionalProperties": members}, SCHEMAS),
+    )
+)
+TOOLS = st.none() | st.builds(
+    lambda properties: [{"name": "f", "parameters": {"type": "object", "properties": properties}}],
+    st.dictionaries(KEYS, SCHEMAS, max_size=4),
+)
+BLANKS = st.sampled_from(["", " ", "\n", " \t"])
+
+
+def json_text(draw: Any, value: Any) -> str:
+    """One of the ways in which JSON writes a value."""
+    blank = lambda: draw(BLANKS)  # noqa: E731
+    if isinstance(value, dict):
+        members = [f"{json_text(draw, key)}{blank()}:{blank()}{json_text(draw, item)}" for key, item in value.items()]
+        return f"{{{blank()}{f'{blank()},{blank()}'.join(members)}{blank()}}}"
+    if isinstance(value, list):
+        return f"[{blank()}{f'{blank()},{blank()}'.join(json_text(draw, item) for item in value)}{blank()}]"
+    return json.dumps(value, ensure_ascii=draw(st.booleans()))
+
+
+@st.composite
+def json_arguments(draw: Any) -> str:
+    members = draw(st.lists(st.tuples(KEYS, VALUES), max_size=4))
+    written = [f"{json_text(draw, key)}:{draw(BLANKS)}{json_text(draw, value)}" for key, value in members]
+    return "{" + ",".join(written) + "}"
+
+
+@given(json_arguments(), TOOLS, PLACES, MODES)
+def test_json_arguments(arguments: str, tools: Any, places: list[int], lenient: bool) -> None:
+    text = f"<call f>\n{arguments} </call>"
+    check(template("json"), cut(text, places), tools, lenient=lenient)
+    check(template("json"), [*text], tools, lenient=lenient)
+
+
+OPENAI = {"type": "function", "function": "{content}"}
+LISTED = {"type": "function", "id": "{id}", "function": {"name": "{tool}", "arguments": "{parameters}"}}
+
+
+@given(st.data(), TOOLS, PLACES, MODES)
+def test_a_call_written_as_an_object(data: Any, tools: Any, places: list[int], lenient: bool) -> None:
+    members = [("name", '"f"'), ("arguments", data.draw(json_arguments()))]
+    extra = [("kind", json_text(data.draw, data.draw(VALUES))), ("extra", '{"name": "g", "arguments": []}')]
+    members = data.draw(st.permutations(members + data.draw(st.lists(st.sampled_from(extra), unique=True))))
+    text = "<call>{" + ", ".join(f'"{key}": {value}' for key, value in members) + "}</call>"
+    written = template("json", open="<call>", open_pattern=None, transform=OPENAI)
+    check(written, cut(text, places), tools, lenient=lenient)
+
+
+@given(st.data(), TOOLS, PLACES, MODES)
+def test_a_list_of_calls(data: Any, tools: Any, places: list[int], lenient: bool) -> None:
+    calls = []
+    for number in range(data.draw(st.integers(0, 3))):
+        members = [("tool", '"f"'), ("parameters", data.draw(json_arguments())), ("id", f'"id {number}"')]
+        written = ", ".join(f'"{key}": {value}' for key, value in data.draw(st.permutations(members)))
+        calls.append("{" + written + "}")
+    text = "<call>[" + ",\n".join(calls) + "]</call>"
+    listed = template("json", open="<call>", open_pattern=None, transform=LISTED, transform_each=True, repeats=False)
+    check(listed, cut(text, places), tools, lenient=lenient)
+
+
+def gemma(value: Any) -> str:
+    if isinstance(value, str):
+        return f'<|"|>{value}<|"|>'
+    if isinstance(value, list):
+        return f"[{','.join(map(gemma, value))}]"
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{key}: {gemma(item)}" for key, item in value.items()) + "}"
+    return json.dumps(value)
+
+
+@given(ARGUMENTS, TOOLS, PLACES, MODES)
+def test_arguments_in_a_dialect_of_json(arguments: Any, tools: Any, places: list[int], lenient: bool) -> None:
+    text = f"<call f>{gemma(arguments)}</call>"
+    check(template("json", GEMMA), cut(text, places), tools, lenient=lenient)
+    check(template("json", GEMMA), [*text], tools, lenient=lenient)
+
+
+TAG_TEXTS = TEXTS | st.text(st.sampled_from("</p=>ab \n"), max_size=8)
+TAGS = st.lists(st.tuples(KEYS, TAG_TEXTS), max_size=4)
+VALUE_PARSERS = st.sampled_from(
+    [
+        None,
+        GUESS,
+        {"name": "text"},
+        {"name": "text", "args": {"strip": False}},
+        {"name": "json", "args": {"allow_non_json": True, "strip": False}},
+        {"name": "bool"},
+        {"name": "json", "args": {"allow_non_json": True, "unquoted_keys": True}},
+    ]
+)
+TAG_PATTERNS = st.sampled_from([(TAG, ""), (LINE_TAG, "\n"), (TAG.replace("\\s*", ""), "")])
+
+
+@given(TAGS, VALUE_PARSERS, TAG_PATTERNS, TOOLS, PLACES, MODES)
+def test_arguments_in_tags(
+    tags: Any, value_parser: Any, pattern: tuple[str, str], tools: Any, places: list[int], lenient: bool
+) -> None:
+    tag_pattern, edge = pattern
+    body = "\n".join(f"<p={key}>{edge}{value}{edge}</p>" for key, value in tags)
+    arguments = {"tag_pattern": tag_pattern} | ({} if value_parser is None else {"value_parser": value_parser})
+    text = f"<call f>\n{body}\n</call>"
+    check(template("xml-inline", arguments), cut(text, places), tools, lenient=lenient)
+    check(template("xml-inline", arguments), [*text], tools, lenient=lenient)
+
+
+@given(TAGS, TOOLS, PLACES)
+def test_arguments_in_tags_whose_repeated_keys_are_collected(tags: Any, tools: Any, places: list[int]) -> None:
+    body = "".join(f"<p={key}>{value}</p>" for key, value in tags)
+    arguments = {"tag_pattern": TAG, "merge_duplicates": True}
+    check(template("xml-inline", arguments), cut(f"<call f>{body}</call>", places), tools)
+
+
+LINES = st.lists(st.tuples(KEYS, TEXTS.filter(lambda text: "\n" not in text)), max_size=4)
+
+
+@given(LINES, VALUE_PARSERS, st.sampled_from(["\n", "\r\n", None]), TOOLS, PLACES, MODES)
+def test_arguments_in_lines(
+    lines: Any, value_parser: Any, separator: Any, tools: Any, places: list[int], lenient: bool
+) -> None:
+    body = (separator or " ").join(["", *(f"{key}: {value}" for key, value in lines), "no separator"])
+    arguments = {"line_sep": separator} | ({} if value_parser is None else {"value_parser": value_parser})
+    text = f"<call f>{body}</call>"
+    check(template("kv-lines", arguments), cut(text, places), tools, lenient=lenient)
+    check(template("kv-lines", arguments), [*text], tools, lenient=lenient)
+
+
+def python(value: Any, quote: str) -> str:
+    if isinstance(value, str):
+        body = json.dumps(value, ensure_ascii=False)[1:-1]
+        return f'"{body}"' if quote == '"' else "'" + body.replace('\\"', '"').replace("'", "\\'") + "'"
+    if isinstance(value, list):
+        return f"[{', '.join(python(item, quote) for item in value)}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{python(key, quote)}: {python(item, quote)}" for key, item in value.items()) + "}"
+    return repr(value)
+
+
+PYTHON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=6,
+)
+PYTHON_CALLS = st.lists(st.dictionaries(KEYS, PYTHON_VALUES, max_size=3), max_size=3)
+
+
+@given(PYTHON_CALLS, st.sampled_from("\"'"), TOOLS, PLACES, MODES)
+def test_a_python_call_list(calls: Any, quote: str, tools: Any, places: list[int], lenient: bool) -> None:
+    written = [f"f({', '.join(f'{key}={python(item, quote)}' for key, item in call.items())})" for call in calls]
+    text = f"<calls>[{', '.join(written)}]</calls>"
+    call = {"type": "function", "function": {"name": "{name}", "arguments": "{arguments}"}}
+    field = {"open": "<calls>", "open_pattern": None, "close": "</calls>", "transform": call, "transform_each": True}
+    listed = template("python-call-list", repeats=False, **field)
+    check(listed, cut(text, places), tools, lenient=lenient)
+    check(listed, [*text], tools, lenient=lenient)
+
+
+SCHEMAS_TO_CAST_BY = [
+    {},
+    {"type": "string"},
+    {"type": "integer"},
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": ["string", "null"]},
+    {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+    {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+    {"type": ["integer", "string"]},
+    {"type": "string", "enum": ["12", "x"]},
+    {"enum": [1, "a", None]},
+    {"type": "array", "items": {"type": ["string", "null"]}},
+    {"type": "array", "items": {"type": "integer"}},
+    {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": ["string", "null"]}}},
+    {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}},
+    {"anyOf": [{"type": "object", "required": ["a"], "properties": {"b": {"type": "integer"}}}, {"type": "object"}]},
+    {"type": ["string", "object"], "properties": {"a": {"type": "integer"}}},
+]
+TEXTS_TO_CAST = ["", "x", "null", "None", "nul", " null ", "null x", "12", "1.0", "1e3", "true", "a b\n", "NaN", "-"]
+TEXTS_TO_CAST += ['"q"', '{"a": 1', "12 x", "[1] and", "\\"]
+VALUES_TO_CAST = [{"a": "5", "b": "null"}, {"b": "5"}, {"a": ["1", 2.50]}, ["1", "null", 2, ["3"]], [{"a": "1"}]]
+TEXTS_TO_CAST += [json.dumps(value) for value in VALUES_TO_CAST]
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("schema", SCHEMAS_TO_CAST_BY, ids=str)
+@pytest.mark.parametrize(
+    ("content", "arguments"),
+    [
+        ("xml-inline", {"tag_pattern": TAG}),
+        ("xml-inline", {"tag_pattern": LINE_TAG}),
+        ("xml-inline", {"tag_pattern": LINE_TAG, "value_parser": GUESS}),
+        ("kv-lines", {}),
+        ("kv-lines", {"value_parser": GUESS}),
+        ("json", {}),
+        ("json", GEMMA),
+    ],
+    ids=str,
+)
+def test_every_type_and_every_text_character_by_character(
+    content: str, arguments: Any, schema: Any, lenient: bool
+) -> None:
+    write = {
+        "xml-inline": lambda text: f"<p=a>\n{text}\n</p><p=z>{text}</p>",
+        "kv-lines": lambda text: f"a: {text}\nz:{text}" if "\n" not in text else "",
+        "json": (lambda text: gemma({"a": text, "z": text})) if arguments else (lambda text: json.dumps({"a": text})),
+    }[content]
+    bodies = [write(text) for text in TEXTS_TO_CAST]
+    if content == "json":
+        bodies += [gemma({"a": value}) if arguments else json.dumps({"a": value}) for value in VALUES_TO_CAST]
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": schema}}}]
+    check(template(content, arguments), [*"".join(f"<call f>{body}</call>" for body in bodies)], tools, lenient=lenient)
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("schema", SCHEMAS_TO_CAST_BY, ids=str)
+def test_arguments_before_the_name_wait_for_it_and_are_cast(schema: Any, lenient: bool) -> None:
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": schema}}}]
+    written = template("json", open="<call>", open_pattern=None, transform=OPENAI)
+    for value in [*TEXTS_TO_CAST, *VALUES_TO_CAST]:
+        arguments = json.dumps({"arguments": {"a": value, "b": 1}})
+        check(written, [*f'<call>{arguments[:-1]}, "name": "f"}}</call>'], tools, lenient=lenient)
