@@ -33,15 +33,15 @@ class Case:
     tools: list[Tool] | None = field(default=None, compare=False)
 
 
-TEXT = "It is 21°C, \"mild\" & <b>dry</b>.\n\n- one {item}\n- zwei, 三"
+TEXT = "It is 21°C, \"mild\" & <b>dry</b>.\n\n- one {item}: {\"a\": [1]}\n- zwei, 三"
 THOUGHT = "They ask for the weather.\nLet me see: {a} <b> 'c'."
-WEATHER = Call("get_weather", {"city": "Paris", "days": 3})
-NOTE = Call("add_note", {"text": 'Buy "milk" & eggs\nthen <b>rest</b>'}, "kcallidw2")
-SCALARS = Call("set_values", {"text": "plain", "whole": 12, "real": 2.5, "yes": True, "no": False})
-NESTED = Call("set_values", {"list": ["a", "b"], "object": {"x": 1, "y": {"z": "w"}}})
-NULL = Call("set_values", {"nothing": None, "text": "plain"})
-LOOKALIKES = Call("run", {"code": "if a < b:\n    print('{x}', \"[y]\")", "number_text": "007"})
-NO_ARGUMENTS = Call("get_time", {})
+WEATHER = Call("get_weather", {"city": "Paris", "days": 3}, "x7Yk2Qp9Z")
+NOTE = Call("add_note", {"text": 'Buy "milk" & eggs\nthen <b>rest</b>'}, "b3Nv8Lm1W")
+SCALARS = Call("set_values", {"text": "plain", "whole": 12, "real": 2.5, "yes": True, "no": False}, "x7Yk2Qp9Z")
+NESTED = Call("set_values", {"list": ["a", "b"], "object": {"x": 1, "y": {"z": "w"}}}, "x7Yk2Qp9Z")
+NULL = Call("set_values", {"nothing": None, "text": "plain"}, "x7Yk2Qp9Z")
+LOOKALIKES = Call("run", {"code": "if a < b:\n    print('{x}', \"[y]\")", "number_text": "007"}, "x7Yk2Qp9Z")
+NO_ARGUMENTS = Call("get_time", {}, "x7Yk2Qp9Z")
 
 SAID: dict[str, Said] = {
     "content": Said("It is sunny today."),
@@ -108,9 +108,9 @@ def _cases(
 def _output(said: Said, prompt: str, full: str, envelope: Envelope, reasoning: Reasoning) -> str | None:
     """What the model would write after the prompt so that the conversation becomes this one."""
     opened = _opens_reasoning(prompt, envelope, reasoning)
-    if full.startswith(prompt) and (said.reasoning is None or said.reasoning.strip() in full[len(prompt) :]):
+    if full.startswith(prompt):
         output = full[len(prompt) :]
-        if not opened or reasoning.close in output:
+        if (not opened or reasoning.close in output) and (said.reasoning or "").strip() in output:
             return output
     try:
         spoken = envelope.spoken(after_last(full, USER))
@@ -118,11 +118,13 @@ def _output(said: Said, prompt: str, full: str, envelope: Envelope, reasoning: R
         return None
     prefill = _prefill(prompt, envelope)
     shared = common_beginning(spoken, [prefill])
-    if shared.strip() == prefill.strip() and (not opened or reasoning.close in spoken[len(shared) :]):
-        return spoken[len(shared) :]
-    if opened and reasoning.mode == "dropped" or (opened and said.reasoning is None):
+    output, unseen = spoken[len(shared) :], prefill.strip()[len(shared.strip()) :].strip()
+    if not unseen and (not opened or reasoning.close in output):
+        return output
+    if opened and (said.reasoning is None or reasoning.mode == "dropped"):
         return f"{said.reasoning or ''}\n{reasoning.close}\n\n{spoken.lstrip()}"
-    return None
+    closed = unseen.startswith(reasoning.open) and unseen.endswith(reasoning.close) if reasoning.open else False
+    return spoken if closed and said.reasoning is None and not shared.strip() else None
 
 
 def _prefill(prompt: str, envelope: Envelope) -> str:

@@ -6,6 +6,7 @@ back most. Marks that are left over as content in turns without content belong t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 from streamparse.infer.analysis import Analysis
 from streamparse.infer.cases import Case, Message
 from streamparse.infer.compose import compose
+from streamparse.infer.conversation import PROBE_WORDS
+from streamparse.infer.errors import InferenceError
 from streamparse.infer.tools.reading import Reading, noise
 from streamparse.infer.verify import failures
 
@@ -25,11 +28,14 @@ def choose(analysis: Analysis, cases: Mapping[str, Sequence[Case]]) -> Candidate
     fewest = 0
     for reading in (*_variants(analysis.readings), None):
         template, failed = _tried(analysis, cases, reading)
+        if any(word in json.dumps(template) for word in PROBE_WORDS):
+            continue
         if best is None or len(failed) < fewest:
             best, fewest = (template, reading), len(failed)
         if not failed:
             break
-    assert best is not None, "the template without tool calls is always tried"
+    if best is None:
+        raise InferenceError("what the chat template writes around a turn can't be told from what is said in it")
     return best
 
 
@@ -47,14 +53,11 @@ def _tried(
     analysis: Analysis, cases: Mapping[str, Sequence[Case]], reading: Reading | None
 ) -> tuple[dict[str, Any], list[tuple[Case, Message]]]:
     """A composed reading and what fails with it, once left-over marks are noise."""
-    parts = (analysis.envelope, analysis.anchors, analysis.reasoning)
-    content = analysis.content
-    template = compose(*parts, content, reading)
+    template = compose(analysis, reading)
     failed = failures(template, cases)
     left_over = [mark for case, got in failed if "content" not in case.expected for mark in _marks(got.get("content", ""))]
-    if left_over and content.mode != "wrapped":
-        content = replace(content, noise=(*content.noise, *dict.fromkeys(left_over)))
-        mended = compose(*parts, content, reading)
+    if left_over and analysis.content.mode != "wrapped":
+        mended = compose(analysis, reading, tuple(dict.fromkeys(left_over)))
         failed_then = failures(mended, cases)
         if len(failed_then) < len(failed):
             return mended, failed_then

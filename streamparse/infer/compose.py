@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from streamparse.infer.content import Content
-from streamparse.infer.envelope import Envelope
-from streamparse.infer.reasoning import Reasoning
-from streamparse.infer.tools.reading import Reading, either, noise
+from streamparse.infer.analysis import Analysis
+from streamparse.infer.tools.reading import Reading, either, flexible, noise
 from streamparse.template.policy import EXTENSION_KEY
 
 ResponseTemplateSource = dict[str, Any]
@@ -18,23 +17,29 @@ JOINED = {"repeats": True, "join": "\n\n"}
 """Several blocks of one text are one text."""
 
 
-def compose(
-    envelope: Envelope,
-    anchors: Sequence[str],
-    reasoning: Reasoning,
-    content: Content,
-    reading: Reading | None,
-) -> ResponseTemplateSource:
-    """The response template; ``anchors`` are further texts after which a turn may begin."""
+def compose(analysis: Analysis, reading: Reading | None, left_over: Sequence[str] = ()) -> ResponseTemplateSource:
+    """The response template with this reading of tool calls; ``left_over`` are further marks that belong to no field."""
+    reasoning = analysis.reasoning
     fields: dict[str, Any] = {}
     if reasoning.mode != "none":
         fields["reasoning_content"] = {"open": reasoning.open, "close_pattern": either([reasoning.close]), **JOINED}
-    fields["content"] = _content_field(content, reading, reasoning)
+    own_header = reading is not None and reading.opening.strip() == analysis.envelope.anchor.strip()
+    header = f"(?:{flexible(analysis.envelope.anchor.strip())})?" if own_header else ""
+    if reading is not None and header:
+        reading = _with_optional_header(reading, header)
+    fields["content"] = _content_field(analysis, reading, left_over, header)
     if reading is not None:
         fields["tool_calls"] = reading.field
-    template = {"version": 1, "defaults": {"role": "assistant"}, **_anchor([envelope.anchor, *anchors]), "fields": fields}
+    anchors = _anchor([analysis.envelope.anchor, *analysis.anchors])
+    template = {"version": 1, "defaults": {"role": "assistant"}, **anchors, "fields": fields}
     policies = {"fields": {"tool_calls": dict(reading.policy)}} if reading is not None and reading.policy else None
     return {**template, EXTENSION_KEY: policies} if policies else template
+
+
+def _with_optional_header(reading: Reading, header: str) -> Reading:
+    """Calls that each have the turn's header: the first one has it in the prompt."""
+    pattern = reading.field["open_pattern"]
+    return replace(reading, field={**reading.field, "open_pattern": header + pattern.removeprefix(header[3:-2])})
 
 
 def _anchor(anchors: Sequence[str]) -> dict[str, Any]:
@@ -45,18 +50,29 @@ def _anchor(anchors: Sequence[str]) -> dict[str, Any]:
     return {"start_anchor": texts[0] if len(texts) == 1 else texts}
 
 
-def _content_field(content: Content, reading: Reading | None, reasoning: Reasoning) -> dict[str, Any]:
+def _content_field(
+    analysis: Analysis, reading: Reading | None, left_over: Sequence[str], header: str
+) -> dict[str, Any]:
     """Content: the implicit field that drops marks which belong to nothing, or a field with its own marks."""
-    if content.mode != "wrapped":
-        loose = [*content.ends, *noise(*content.ends), *content.noise, *(reading.noise if reading is not None else ())]
-        taken = {reasoning.open, reading.field.get("open") if reading is not None else None}
-        dropped = either([text for text in loose if text not in taken])
-        return {**({"close_pattern": dropped} if dropped else {}), **JOINED}
-    closes = [*content.closes, *content.ends, *noise(*content.ends)]
+    content, ends = analysis.content, (*analysis.content.ends, *noise(*analysis.content.ends))
+    if content.mode == "wrapped":
+        opening = {"open": content.open} if not header else {"open_pattern": header + flexible(content.open)}
+        close = _content_close(analysis, [*content.closes, *ends], reading)
+        return {**opening, **({"close_pattern": close} if close else {}), **JOINED}
+    loose = [*ends, *content.noise, *left_over, *(reading.noise if reading is not None else ())]
+    taken = {analysis.reasoning.open, reading.field.get("open") if reading is not None else None}
+    dropped = either([text for text in loose if text not in taken])
+    return {**({"close_pattern": dropped} if dropped else {}), **JOINED}
+
+
+def _content_close(analysis: Analysis, closes: Sequence[str], reading: Reading | None) -> str:
+    """What ends a wrapped content: its close, or the opening of a call that follows it directly."""
     opening = reading.opening.strip() if reading is not None else ""
+    follows = analysis.observed.after_content if analysis.observed is not None else None
     before_call = [close for close in closes if opening and opening.startswith(close)]
     close = either([close for close in closes if close not in before_call])
-    if before_call and reading is not None and "open_pattern" in reading.field:
-        following = re.sub(r"\(\?P<\w+>", "(?:", reading.field["open_pattern"])
-        close = "|".join([f"(?={following})", *([close] if close else [])])
-    return {"open": content.open, **({"close_pattern": close} if close else {}), **JOINED}
+    directly = bool(opening) and follows is not None and follows.lstrip().startswith(opening)
+    if reading is None or "open_pattern" not in reading.field or not (before_call or directly):
+        return close
+    following = re.sub(r"\(\?P<\w+>", "(?:", reading.field["open_pattern"])
+    return "|".join([rf"(?=\s*{following})" if directly else f"(?={following})", *([close] if close else [])])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from streamparse.infer.render import Message, Renderer
 from streamparse.infer.sandbox import Refusal
@@ -40,6 +40,12 @@ class Call:
 FIRST = Call("wfirstw", {"wkeyonew": "wvalonew", "wkeytwow": "wvaltwow"})
 SECOND = Call("wsecondw", {"wkeythreew": "wvalthreew"}, "kcallidw2")
 
+PROBE_WORDS = (
+    *(USER, CONTENT, REASONING, RESULT, EARLIER, DECOY),
+    *(word for call in (FIRST, SECOND) for word in (call.name, call.id, *call.arguments, *call.arguments.values())),
+)
+"""Words that must never be part of what is inferred."""
+
 
 @dataclass(frozen=True)
 class Said:
@@ -50,11 +56,16 @@ class Said:
     calls: tuple[Call, ...] = ()
 
 
+CallForm = Literal["function", "flat", "id that names"]
+
+
 @dataclass(frozen=True)
 class Phrasing:
     """How a conversation is put to a chat template.
 
     ``reasoning`` is the message's key for reasoning, or ``part:TYPE`` for a content part of that type.
+    ``call_form`` is how a call is put: with its ``function`` as the format has it; ``flat``, name and arguments beside its id;
+    or with an ``id that names`` the function (``functions.get_weather:0``), for templates that show nothing but the id.
     ``no_content`` is what ``content`` is when the assistant only calls tools (``missing``: the key is left out).
     """
 
@@ -64,6 +75,7 @@ class Phrasing:
     arguments_as_text: bool = False
     reasoning: str = "reasoning_content"
     no_content: str | None = ""
+    call_form: CallForm = "function"
     switches: Switches = field(default_factory=dict)
 
 
@@ -103,7 +115,7 @@ class Prober:
         if said.reasoning is not None:
             self._add_reasoning(message, said)
         if said.calls:
-            message["tool_calls"] = [self._call(call) for call in said.calls]
+            message["tool_calls"] = [self._call(call, index) for index, call in enumerate(said.calls)]
         if message["content"] == "missing":
             del message["content"]
         return message
@@ -163,11 +175,19 @@ class Prober:
             return text
         return [{"type": "text", "text": text}]
 
-    def _call(self, call: Call) -> dict[str, Any]:
+    def _call(self, call: Call, index: int) -> dict[str, Any]:
         arguments: Any = dict(call.arguments)
         if self.phrasing.arguments_as_text:
             arguments = json.dumps(arguments, ensure_ascii=False)
-        return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+        function = {"name": call.name, "arguments": arguments}
+        if self.phrasing.call_form == "flat":
+            return {"id": call.id, "type": "function", **function}
+        named = self.phrasing.call_form == "id that names"
+        return {
+            "id": f"functions.{call.name}:{index}" if named else call.id,
+            "type": "function",
+            "function": function,
+        }
 
     def _add_reasoning(self, message: Message, said: Said) -> None:
         kind, is_part, part = self.phrasing.reasoning.partition(":")

@@ -56,6 +56,7 @@ def _tool_calls(analysis: Analysis, reading: Reading | None) -> dict[str, Any]:
         "construct": reading.construct,
         "markers": dict(reading.markers),
         "noise": list(reading.noise),
+        "beyond": reading.beyond,
         "writes_id": observed is not None and observed.writes_id,
         "parallel": observed is not None and observed.two is not None,
     }
@@ -75,6 +76,8 @@ def explain(template: Mapping[str, Any], checks: Sequence[Check], analysis: Mapp
         lines.append(f"{check.feature:46} {check.status:16} {check.strict}")
         if found := check.difference or check.strict_difference:
             lines.append(f"    {re.sub(chr(10), ' ', found)[:200]}")
+    if beyond := analysis["tool_calls"].get("beyond"):
+        lines += ["", f"Strict mode can't read the calls: {beyond}."]
     if analysis["extended"]:
         lines += ["", "The template uses the key 'streamparse': transformers' loader refuses it."]
     return "\n".join(lines)

@@ -106,20 +106,21 @@ def _open(envelope: Envelope, lead: str, whole_lead: str, close: str) -> str:
     if not opening:
         written = [text.strip() for _, text in envelope.prefills() if text.strip() and close not in text]
         opening = min(written, key=len, default="")
-    mirror = _mirror_by_shape(whole_lead, close)
-    return opening if is_mark(opening) and (len(opening) >= len(mirror) or not lead.strip()) else mirror
+    mirror, alike = _mirror_by_shape(whole_lead, close)
+    overshot = alike and lead.strip() and len(opening) < len(mirror)
+    return opening if is_mark(opening) and not overshot else mirror
 
 
-def _mirror_by_shape(lead: str, close: str) -> str:
-    """The end of a text, in as many pieces as the closing has, that looks like its opening."""
+def _mirror_by_shape(lead: str, close: str) -> tuple[str, bool]:
+    """The end of a text that looks like the opening to a close, and whether the two end alike."""
     lead_pieces, close_pieces = pieces(lead.rstrip()), pieces(close.strip())
     shared = 0
     while shared < min(len(lead_pieces), len(close_pieces)) and lead_pieces[-1 - shared] == close_pieces[-1 - shared]:
         shared += 1
     for at in range(len(lead_pieces) - 1 - shared, -1, -1):
         if is_mark(lead_pieces[at]) and len(lead_pieces[at]) >= 3:
-            return "".join(lead_pieces[at:])
-    return "".join(lead_pieces[-len(close_pieces) :])
+            return "".join(lead_pieces[at:]), shared > 0
+    return "".join(lead_pieces[-len(close_pieces) :]), shared > 0
 
 
 def _close(prober: Prober, envelope: Envelope, before: str, between: str, mode: Mode, switches: Switches) -> str:

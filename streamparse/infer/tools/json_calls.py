@@ -108,10 +108,11 @@ def read_json_calls(observed: Observed) -> Iterator[Reading]:
         return
     around = surroundings(before, _between(observed, island), after, observed.ends)
     transform = _transform(shape, "content")
+    beyond = "" if path_to(island.value, dict(FIRST.arguments)) is not None else "arguments are JSON text within JSON"
     if around.call_open.strip():
         again = flexible(around.call_open.strip()) if observed.two is not None else ""
         keys = {**opening_keys(around.call_open), **closing_keys(around, observed.ends, again)}
-        yield _reading("JSON objects", keys, transform, around, repeats=True)
+        yield replace(_reading("JSON objects", keys, transform, around, repeats=True), beyond=beyond)
         return
     if around.section_open.strip():
         keys = {**opening_keys(around.section_open), **closing_keys(around, observed.ends)}

@@ -41,7 +41,7 @@ def read_named_json(observed: Observed) -> Iterator[Reading]:
         "open_pattern": head_pattern(opening, head, other, ["{"]),
         **closing_keys(around, observed.ends, flexible(opening.strip())),
     }
-    transform = call_transform("{name}", "{content}", "{id}" if "id" in head.kinds else None)
+    transform = call_transform("{name}", "{content}", "{id}" if "id" in head.kinds or FIRST.id in around.call_close else None)
     field = {**keys, "content": "json", "repeats": True, "transform": transform}
     markers = {
         "section open": around.section_open,

@@ -6,12 +6,11 @@ a call without arguments, with a number, with another id, after a content.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from streamparse.infer.compare import common_prefix, split_between
-from streamparse.infer.conversation import CONTENT, FIRST, SECOND, Call, Prober, Said
+from streamparse.infer.conversation import CONTENT, FIRST, SECOND, Call, CallForm, Prober, Said
 from streamparse.infer.envelope import Envelope
 from streamparse.infer.reasoning import Reasoning
 from streamparse.infer.tools.reading import Surroundings
@@ -46,8 +45,14 @@ class Observed:
 
 def observe_calls(prober: Prober, envelope: Envelope, reasoning: Reasoning) -> Observed | None:
     """Render the turns, with arguments in the form (object or JSON text) that the template writes best."""
-    readable = [(quality(_spoken(form, envelope, reasoning, FIRST)), at, form) for at, form in enumerate(_forms(prober))]
-    best, _, form = min(readable, key=lambda entry: (entry[0] > WELL, entry[0] if entry[0] > WELL else 0, entry[1]))
+    best, form = UNREADABLE, prober
+    for call_form in CALL_FORMS:
+        forms = _forms(prober.rephrased(call_form=call_form))
+        rated = [(quality(_spoken(one, envelope, reasoning, FIRST)), at) for at, one in enumerate(forms)]
+        best, _, at = min((max(rating, WELL), rating > WELL, at) for rating, at in rated)
+        form = forms[at]
+        if best < UNREADABLE:
+            break
     one = _spoken(form, envelope, reasoning, FIRST)
     if one is None or best >= UNREADABLE:
         return None
@@ -75,19 +80,25 @@ def _forms(prober: Prober) -> list[Prober]:
 
 
 WELL, UNREADABLE = 1, 9
+CALL_FORMS: tuple[CallForm, ...] = ("function", "id that names", "flat")
 
 
 def quality(text: str | None) -> int:
-    """How well a rendered call can be read: as JSON (0), in a form of its own (1), as JSON within JSON text, as the
-    print of a Python object, or not at all."""
+    """How well a rendered call can be read.
+
+    0: as JSON; 1: in a form of its own; 2: as JSON within JSON text; 3: as the print of a Python object; 4: as JSON text
+    escaped twice; UNREADABLE: the call is not shown.
+    """
     if text is None or FIRST.name not in text:
         return UNREADABLE
     if any(value not in text for value in FIRST.arguments.values()):
         return UNREADABLE
     if str(dict(FIRST.arguments)) in text:
         return 3
-    if json.dumps(json.dumps(dict(FIRST.arguments)))[1:-1] in text:
-        return 2
+    before = text[: text.find("wvalonew")].removesuffix('"')
+    escapes = len(before) - len(before.rstrip("\\"))
+    if escapes:
+        return 2 if escapes == 1 else 4
     return 0 if '"wvalonew"' in text and '"wkeyonew"' in text else 1
 
 

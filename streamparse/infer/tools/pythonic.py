@@ -1,4 +1,4 @@
-"""Calls in Python's syntax: ``[get_weather(city="Paris"), add_note(text="…")]``.
+"""Calls in Python's syntax: ``[get_weather(city="Paris"), add_note(text="…")]``, or one in a line without brackets.
 
 What teaches what: a name with a parenthesis behind it and a key with an equals sign; what stands before the list's bracket
 and behind it are the marks.
@@ -17,17 +17,27 @@ LOOKS_LIKE_A_LIST = r"(?=\[[A-Za-z_][\w.\-]*\((?:[A-Za-z_]\w*\s*=|\)))"
 
 
 def read_pythonic(observed: Observed) -> Iterator[Reading]:
-    """The reading of calls in a Python list."""
+    """The readings of calls in Python's syntax."""
     text = observed.one
     key = next(iter(FIRST.arguments))
-    found = re.search(rf"\[\s*{re.escape(FIRST.name)}\(\s*{re.escape(key)}\s*=", text)
+    found = re.search(rf"(?P<bracket>\[?)\s*{re.escape(FIRST.name)}\(\s*{re.escape(key)}\s*=", text)
     if found is None:
         return
-    before, after = text[: found.start()], text[text.rfind(")]") + 2 :]
+    listed = bool(found["bracket"])
+    before, after = text[: found.start()], text[text.rfind(")") + 1 :]
+    after = after.partition("]")[2] if listed else after
+    if not listed and not before.strip():
+        return
     around = surroundings(before, None, after, observed.ends)
     pattern = None if before.strip() else LOOKS_LIKE_A_LIST
     keys = {**opening_keys(before, pattern), **closing_keys(around, observed.ends)}
-    transform = call_transform("{name}", "{arguments}", None)
-    field = {**keys, "content": "python-call-list", "transform": transform, "transform_each": True}
+    field = {
+        **keys,
+        "content": "python-call-list",
+        "transform": call_transform("{name}", "{arguments}", None),
+        "transform_each": True,
+    }
     markers = {"section open": before, "section close": around.call_close}
-    yield Reading("Python calls in a list", field, noise(around.section_close), before.lstrip(), markers)
+    construct = "Python calls in a list" if listed else "Python calls in lines"
+    in_lines = {"alternatives": [{"content": "python-call-list", "content_args": {"brackets": False}}]}
+    yield Reading(construct, field, noise(around.section_close), before.lstrip(), markers, {} if listed else in_lines)

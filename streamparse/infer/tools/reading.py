@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamparse.infer.compare import is_mark, pieces
+from streamparse.infer.conversation import FIRST
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Reading:
 
     ``construct`` names it; ``field`` is the response template's field; ``noise`` are literals around the calls that belong
     to no field; ``opening`` is the text that a call begins with; ``markers`` say what was found, for people.
-    ``policy`` is what version 1 has no words for: the field's part of the key ``streamparse``.
+    ``policy`` is what version 1 has no words for: the field's part of the key ``streamparse``; ``beyond`` says why strict mode can't
+    read such calls although the template keeps to version 1.
     """
 
     construct: str
@@ -36,6 +38,7 @@ class Reading:
     opening: str = ""
     markers: Mapping[str, str] = field(default_factory=dict)
     policy: Mapping[str, Any] = field(default_factory=dict)
+    beyond: str = ""
 
 
 def flexible(text: str) -> str:
@@ -101,7 +104,8 @@ def closing_keys(around: Surroundings, ends: Sequence[str], again: str = "") -> 
     """
     if close := closing_pattern(around.call_close):
         return {"close_pattern": close}
-    last = either([closing_mark(around.section_close), *ends])
+    separators = [around.separator.strip()] if is_mark(around.separator) else []
+    last = either([closing_mark(around.section_close), *separators, *ends])
     alternatives = [f"(?={again})"] * bool(again) + [last] * bool(last)
     return {"close_pattern": "|".join(alternatives)} if alternatives else {}
 
@@ -113,7 +117,23 @@ MAX_CLOSING_MARKS = 4
 def closing_pattern(closing: str) -> str:
     """A pattern for the marks that end a region; all but the last may be missing."""
     words = [word for word in closing.split() if is_mark(word)][:MAX_CLOSING_MARKS]
-    return "".join(rf"(?:{quoted(word)}\s*)?" for word in words[:-1]) + rf"{quoted(words[-1])}\s*" if words else ""
+    if not words:
+        return ""
+    return "".join(rf"(?:{_slotted(word)}\s*)?" for word in words[:-1]) + rf"{_slotted(words[-1])}\s*"
+
+
+def _slotted(text: str) -> str:
+    """A literal as a pattern, with slots where the call's name and id stand."""
+    parts = re.split(f"({FIRST.name}|{FIRST.id})", text)
+    pattern = ""
+    for part, behind in zip(parts, [*parts[1:], ""], strict=True):
+        if part == FIRST.name:
+            pattern += anything_but(behind) + "*"
+        elif part == FIRST.id:
+            pattern += f"(?P<id>{anything_but(behind)}*)"
+        else:
+            pattern += quoted(part)
+    return pattern
 
 
 def closing_mark(closing: str) -> str:

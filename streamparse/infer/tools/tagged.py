@@ -73,7 +73,7 @@ def read_tagged(observed: Observed) -> Iterator[Reading]:
         **closing_keys(around, observed.ends, flexible(opening.strip())),
     }
     content = {"tag_pattern": _tag_pattern(observed, argument), **_value_parser(observed, argument)}
-    transform = call_transform("{name}", "{content}", "{id}" if "id" in head.kinds else None)
+    transform = call_transform("{name}", "{content}", "{id}" if "id" in head.kinds or FIRST.id in around.call_close else None)
     field = {**keys, "content": "xml-inline", "content_args": content, "repeats": True, "transform": transform}
     markers = {
         "section open": around.section_open,
@@ -127,15 +127,15 @@ def _behind_name(observed: Observed, suffix: str) -> str:
 
 def _tag_pattern(observed: Observed, argument: Argument) -> str:
     """The pattern of one argument."""
-    middle_of_number, close_of_number = _around_number(observed, argument)
-    opening, key_in_close = flexible(argument.open.lstrip()), KEY_ONE in argument.close or KEY_TWO in argument.close
-    first_of_middle = [argument.middle, middle_of_number]
-    key = f"(?P<key>{anything_but(*first_of_middle)}+)"
-    middle = _edge(argument.middle, middle_of_number)
-    close = argument.close.replace(KEY_ONE, "\0").replace(KEY_TWO, "\0") if key_in_close else argument.close
+    middle_of_number, _ = _around_number(observed, argument)
+    key = f"(?P<key>{anything_but(argument.middle, middle_of_number)}+)"
+    if _quotes_texts(observed, argument):
+        argument = replace(argument, middle=argument.middle.removesuffix('"'), close=argument.close.removeprefix('"'))
     wrapped_open, wrapped_close = _wrapper(observed, argument)
+    close = argument.close.replace(KEY_ONE, "\0").replace(KEY_TWO, "\0")
     value = f"{wrapped_open}(?P<value>.*?){wrapped_close}"
-    return f"{opening}{key}{middle}{value}{_closing(close)}"
+    middle = _edge(argument.middle, middle_of_number)
+    return f"{flexible(argument.open.lstrip())}{key}{middle}{value}{_closing(close)}"
 
 
 def _edge(middle: str, other: str) -> str:
@@ -175,9 +175,14 @@ def _wrapper(observed: Observed, argument: Argument) -> tuple[str, str]:
     return f"(?:{quoted(wrapped_open)})?", f"(?:{quoted(wrapped_close)})?"
 
 
+def _quotes_texts(observed: Observed, argument: Argument) -> bool:
+    """Whether texts are quoted as in JSON: a quote stands before a text and none before a number."""
+    middle, _ = _around_number(observed, argument)
+    return argument.middle.endswith('"') and argument.close.startswith('"') and not middle.endswith('"')
+
+
 def _value_parser(observed: Observed, argument: Argument) -> dict[str, Any]:
     """How values are read: as JSON where texts are quoted and numbers are not, else as they stand."""
-    middle, _ = _around_number(observed, argument)
-    if argument.middle.endswith('"') and not middle.endswith('"'):
-        return {"value_parser": {"name": "json", "args": {"allow_non_json": True}}}
+    if _quotes_texts(observed, argument):
+        return {"value_parser": {"name": "json"}}
     return {"value_parser": {"name": "text", "args": {"strip": False}}}
