@@ -89,6 +89,12 @@ class Automaton:
         self.code: list[Instruction] = []
         self.delimiter_of: list[int] = []
         self.entries: list[int] = []
+        #: For the instructions of a trailing lookahead, which one that is.
+        self.lookahead_of: dict[int, int] = {}
+        #: Tests of the next character after which the match ends here, if it passes.
+        self.last_tests: set[int] = set()
+        self.named = [program.named for program in programs]
+        self.named_ahead = [program.named_ahead for program in programs]
         for index, program in enumerate(programs):
             self.add(index, program)
         self.sets = list(dict.fromkeys(chars for i in self.code for chars in _sets_of(i)))
@@ -115,6 +121,26 @@ class Automaton:
             assert instruction is not None
             self.code.append(_shifted(instruction, shift))
             self.delimiter_of.append(index)
+        for at in range(shift, len(self.code)):
+            if isinstance(self.code[at], Ahead):
+                self.lookahead_of |= dict.fromkeys(self.reachable(at, through_takes=True), at)
+            elif isinstance(self.code[at], Neighbour | Boundary):
+                reached = (self.code[other] for other in self.reachable(at, through_takes=False))
+                if not any(isinstance(other, Take | Ahead) for other in reached):
+                    self.last_tests.add(at)
+
+    def reachable(self, at: int, *, through_takes: bool) -> set[int]:
+        """The instructions that can come after one."""
+        seen: set[int] = set()
+        stack = list(_followers(self.code[at]))
+        while stack:
+            step = stack.pop()
+            if step in seen:
+                continue
+            seen.add(step)
+            if through_takes or not isinstance(self.code[step], Take):
+                stack += _followers(self.code[step])
+        return seen
 
     def class_of(self, character: str) -> int:
         """The number of the character's class: characters of one class are in the same sets of the programs."""
@@ -210,7 +236,9 @@ class Automaton:
     def new_edge(self, state: State, number: int, guarded: bool) -> Edge:
         """The threads after the step, with the registers that they use numbered anew."""
         step = _Step(self, state, number, guarded)
-        threads, records = step.run()
+        step.run()
+        step.drop_hopeless()
+        threads, records = step.threads, step.records
         sources: list[int] = []
 
         def register(source: int) -> int:
@@ -242,11 +270,11 @@ class _Step:
         self.matched_start: int | None = None
         self.matched: set[int] = set()
 
-    def run(self) -> tuple[list[Thread], list[Record]]:
+    def run(self) -> None:
         waiting = self.resolved()
-        if self.number == EDGE:
-            return [], self.records
         self.begin_pass()
+        if self.number == EDGE:
+            return
         members = self.automaton.members[self.number]
         index = self.automaton.set_index
         for thread in waiting:
@@ -254,7 +282,6 @@ class _Step:
             assert isinstance(instruction, Take)
             if index[instruction.chars] in members:
                 self.follow(instruction.follow, thread.start, thread.end, NEXT, self.number, None)
-        return self.threads, self.records
 
     def resolved(self) -> list[Thread]:
         """The threads at this place, once the next character is known, and those that start here."""
@@ -299,17 +326,63 @@ class _Step:
             elif isinstance(instruction, Ahead):
                 stack.append((instruction.follow, place))
             else:
-                self.accept(delimiter, start, place if end == OPEN else end)
+                self.accept(at, start, place if end == OPEN else end)
                 return
 
-    def accept(self, delimiter: int, start: int, end: int) -> None:
+    def accept(self, at: int, start: int, end: int) -> None:
         """Records a match: what is of lower priority is cut, and what could only find the same match again."""
+        delimiter = self.automaton.delimiter_of[at]
         self.records = [r for r in self.records if r.start == start and r.delimiter != delimiter]
         self.records.append(Record(delimiter, start, end))
         self.matched_start = start
         self.matched.add(delimiter)
+        while self.threads and self.finds_the_same(self.threads[-1], start, end, at):
+            self.threads.pop()
+
+    def finds_the_same(self, thread: Thread, start: int, end: int, accept: int) -> bool:
+        """Whether a thread can only give the match that was recorded, with the same groups."""
+        automaton = self.automaton
+        delimiter = automaton.delimiter_of[thread.at]
+        if thread.start != start or self.end_of(thread) != end or delimiter != automaton.delimiter_of[accept]:
+            return False
+        if not automaton.named[delimiter]:
+            return True
+        same_lookahead = automaton.lookahead_of.get(thread.at) == automaton.lookahead_of.get(accept)
+        return same_lookahead and thread.end != OPEN and not automaton.named_ahead[delimiter]
+
+    def end_of(self, thread: Thread) -> int:
+        """The source of a thread's end, if it is known; else OPEN."""
+        return NEXT if thread.end == OPEN and thread.at in self.automaton.last_tests else thread.end
+
+    def drop_hopeless(self) -> None:
+        """Drops threads that would only find what another delimiter's match, which is final, is preferred to.
+
+        Of a delimiter, only those can be dropped below which nothing could then be found instead.
+        """
         owner = self.automaton.delimiter_of
-        self.threads = [t for t in self.threads if not (t.end == end and t.start == start and owner[t.at] == delimiter)]
+        open_ended = {owner[thread.at] for thread in self.threads}
+        finals = [record for record in self.records if record.delimiter not in open_ended]
+        if not finals:
+            return
+        beaten = {r.delimiter: self.is_beaten(r.delimiter, r.end, finals) for r in self.records}
+        kept: list[Thread] = []
+        closed: set[int] = set()
+        for thread in reversed(self.threads):
+            delimiter = owner[thread.at]
+            droppable = delimiter not in closed and thread.start == finals[0].start and beaten.get(delimiter, True)
+            if droppable and self.is_beaten(delimiter, self.end_of(thread), finals):
+                continue
+            closed.add(delimiter)
+            kept.append(thread)
+        self.threads = kept[::-1]
+
+    def is_beaten(self, delimiter: int, end: int, finals: list[Record]) -> bool:
+        """Whether one of the final matches is preferred to a match with that end, which starts at the same place."""
+        # An end that was known before this step lies before the place after it.
+        return end != OPEN and any(
+            (final.end == end and final.delimiter < delimiter) or (final.end == NEXT and end != NEXT)
+            for final in finals
+        )
 
     def answer(self, test: Neighbour | Boundary, before: int, after: int | None) -> bool | None:
         """Whether the neighbours of the place pass a test; None while the next character is not known."""
@@ -342,6 +415,13 @@ def _sets_of(instruction: Instruction) -> list[Chars]:
     if isinstance(instruction, Neighbour):
         return [chars for chars in instruction.wanted if chars is not None]
     return [instruction.word] if isinstance(instruction, Boundary) else []
+
+
+def _followers(instruction: Instruction) -> tuple[int, ...]:
+    """The instructions that can come directly after one."""
+    if isinstance(instruction, Choice):
+        return instruction.follow
+    return (instruction.follow,) if isinstance(instruction, Take | Neighbour | Boundary | Ahead) else ()
 
 
 def _shifted(instruction: Instruction, shift: int) -> Instruction:

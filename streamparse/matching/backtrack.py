@@ -45,11 +45,15 @@ class Blocked(Exception):
 
 @dataclass(slots=True)
 class Known:
-    """The characters that are known: those from position ``base`` on; ``final`` if no more will come."""
+    """The characters that are known: those from position ``base`` on; ``final`` if no more will come.
 
-    characters: list[str]
+    ``lead`` is as much of the text before them as a pattern looks back.
+    """
+
+    characters: Sequence[str]
     base: int
     final: bool = False
+    lead: str = ""
 
     @property
     def end(self) -> int:
@@ -60,7 +64,12 @@ class Known:
         """The character before a position; None at the beginning of all text, "" where it is not known."""
         if position == 0:
             return None
-        return self.characters[position - 1 - self.base] if position > self.base else ""
+        return self.characters[position - 1 - self.base] if position > self.base else self.lead[-1:]
+
+    def text(self, start: int, end: int) -> str:
+        """The text between two positions, or as much of it as is known."""
+        early = self.lead[len(self.lead) - (self.base - start) :] if start < self.base <= start + len(self.lead) else ""
+        return early + "".join(self.characters[max(start - self.base, 0) : end - self.base])
 
     def after(self, position: int) -> str | None:
         """The character after a position; None at the end of all text. Raises Blocked where it is not known."""
@@ -224,8 +233,7 @@ class Attempt:
     def behind(self, step: Behind, known: Known) -> bool:
         """Asks ``regex`` about the text before the place."""
         self.at = step.follow
-        first = max(known.base, self.place - self.program.context)
-        text = "".join(known.characters[first - known.base : self.place - known.base])
+        text = known.text(max(self.place - self.program.context, 0), self.place)
         return step.compiled.match(text, len(text)) is not None
 
     def again(self, step: Again, known: Known) -> bool:
@@ -277,7 +285,7 @@ class Attempt:
         for name, index in self.program.names.items():
             start, end = self.slots[2 * index], self.slots[2 * index + 1]
             if start >= 0 and end >= 0:
-                found[name] = "".join(known.characters[start - known.base : end - known.base])
+                found[name] = known.text(start, end)
         return found
 
 
@@ -320,9 +328,9 @@ def _same(one: str, other: str, ignore_case: bool) -> bool:
     return one == other or (ignore_case and (one.lower() == other.lower() or one.upper() == other.upper()))
 
 
-def groups_of(program: Program, text: Sequence[str], base: int, start: int, end: int) -> dict[str, str] | None:
+def groups_of(program: Program, text: str, base: int, start: int, end: int, before: str = "") -> dict[str, str] | None:
     """The groups of a match that is known to be at these positions; None if the program has no such match."""
-    known = Known(list(text), base, final=True)
+    known = Known(text, base, final=True, lead=before)
     attempt = Attempt(program, start, wanted_end=end)
     budget = Budget(1_000_000, characters=len(text))
     return attempt.groups(known) if attempt.run(known, budget) == MATCHED else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from streamparse.errors import LimitError
 from streamparse.matching.backtrack import BLOCKED, MATCHED, Attempt, Budget, Known
 from streamparse.matching.program import Program
+from streamparse.matching.starts import Starts
 
 _KEPT_AT_MOST = 4_096
 
@@ -16,13 +17,37 @@ _KEPT_AT_MOST = 4_096
 class BoundedSeeker:
     """Looks for one delimiter from ``position`` on; ``before`` is the text before it, ``index`` that of the entry."""
 
-    __slots__ = ("_at", "_attempt", "_budget", "_guarded", "_known", "_limit", "_program", "captures", "found", "index")
+    __slots__ = (
+        "_at",
+        "_attempt",
+        "_budget",
+        "_characters",
+        "_guarded",
+        "_known",
+        "_limit",
+        "_program",
+        "_starts",
+        "captures",
+        "found",
+        "index",
+    )
 
     def __init__(
-        self, program: Program, index: int, position: int, before: str, *, guarded: bool, limit: int, budget: Budget
+        self,
+        program: Program,
+        starts: Starts,
+        index: int,
+        position: int,
+        before: str,
+        *,
+        guarded: bool,
+        limit: int,
+        budget: Budget,
     ) -> None:
         self._program = program
-        self._known = Known(list(before), position - len(before))
+        self._starts = starts
+        self._characters = list(before)
+        self._known = Known(self._characters, position - len(before))
         self._at = position
         self._attempt: Attempt | None = None
         self._guarded = guarded
@@ -39,17 +64,35 @@ class BoundedSeeker:
 
     def feed(self, text: str, start: int) -> None:
         """Reads ``text[start:]``, until a match is found."""
-        fresh = text[start:]
-        self._known.characters += fresh
-        self._budget.characters += len(fresh)
-        self.advance()
-        self.forget()
+        self._budget.characters += len(text) - start
+        if self._attempt is None and self._at and self._at == self._known.end and self._starts.find is not None:
+            trigger = self._starts.find(text, start)
+            end = trigger.start() if trigger else len(text)
+            if end > start:
+                self.pass_over(text, start, end)
+                start = end
+        if start < len(text):
+            self._characters += text[start:] if start else text
+            self.advance()
+            self.forget()
 
     def finish(self) -> None:
         """Takes the text for complete."""
         self._known.final = True
         if self.found is None:
             self.advance()
+
+    def pass_over(self, text: str, start: int, end: int) -> None:
+        """Goes on to a place in the text, keeping only what a pattern looks back on."""
+        context = self._program.context
+        self._at += end - start
+        self._guarded = False
+        if context:
+            self._characters += text[max(start, end - context) : end]
+            del self._characters[:-context]
+        else:
+            self._characters.clear()
+        self._known.base = self._at - len(self._characters)
 
     def advance(self) -> None:
         """Tries one place after the other, as far as the text is known."""
@@ -58,6 +101,10 @@ class BoundedSeeker:
         while self._at < end:
             attempt = self._attempt
             if attempt is None:
+                if 0 < self._at < known.end and not self._starts[self._characters[self._at - known.base]]:
+                    self._guarded = False
+                    self._at += 1
+                    continue
                 attempt = self._attempt = Attempt(self._program, self._at, forbid_empty=self._guarded)
             outcome = attempt.run(known, self._budget)
             if outcome is BLOCKED:
@@ -83,8 +130,7 @@ class BoundedSeeker:
 
     def forget(self) -> None:
         """Drops the characters that no attempt will look at."""
-        known = self._known
-        unused = self._at - self._program.context - known.base
+        unused = self._at - self._program.context - self._known.base
         if unused > _KEPT_AT_MOST:
-            del known.characters[:unused]
-            known.base += unused
+            del self._characters[:unused]
+            self._known.base += unused

@@ -105,19 +105,22 @@ class Delimiter:
         program = self.linear or self.backtracking
         return program.context if program is not None else 0
 
-    def captures(self, window: str, base: int, start: int, end: int) -> dict[str, str]:
+    def captures(self, window: str, base: int, start: int, end: int, before: str = "") -> dict[str, str]:
         """The named groups of the match at these positions, but for those that took no part.
 
-        ``window`` is the text that is known from position ``base`` on. Raises LimitError if it takes too long.
+        ``window`` is the text that is known from position ``base`` on, ``before`` the end of the text before it. Raises
+        LimitError if it takes too long.
         """
-        try:
-            match = self.compiled.match(window, start - base, timeout=CAPTURE_SECONDS)
-        except TimeoutError:
-            match = None
-        if match is not None and match.end() == end - base:
-            return {name: text for name, text in match.groupdict().items() if text is not None}
-        # `regex` takes too long here, errs, or may not match what it would prefer.
-        return (groups_of(self.backtracking, window, base, start, end) if self.backtracking else None) or {}
+        program = self.backtracking
+        if program is None or not (program.context or program.asks_start):
+            try:
+                match = self.compiled.match(window, start - base, timeout=CAPTURE_SECONDS)
+            except TimeoutError:
+                match = None
+            if match is not None and match.end() == end - base:
+                return {name: text for name, text in match.groupdict().items() if text is not None}
+        # `regex` takes too long here, errs, may not match what it would prefer, or would see another beginning.
+        return (groups_of(program, window, base, start, end, before) if program is not None else None) or {}
 
     def lint(self) -> list[str]:
         """What the author of the delimiter should know, each with what to write instead."""

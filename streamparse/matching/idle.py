@@ -68,8 +68,8 @@ class Idle:
         if run is not None:
             self.run = automaton.pin_run(run)
             self.in_run = Members(run)
-            self.run_start = regex.compile(f"(?r)(?:{_pattern_of([run])})*", regex.DOTALL).match
-            self.run_end = regex.compile(f"(?:{_pattern_of([run])})*+", regex.DOTALL).match
+            self.run_start = regex.compile(f"(?r)(?:{pattern_of([run])})*", regex.DOTALL).match
+            self.run_end = regex.compile(f"(?:{pattern_of([run])})*+", regex.DOTALL).match
 
     def waiting(self, starts: Iterable[int]) -> list[int] | None:
         """The instructions that wait for a character once nothing else is left; None if a match needs no character.
@@ -114,7 +114,7 @@ class Idle:
             return None, []
         run = runs.pop()
         state = self.automaton.run_state(run)
-        if state is None or _pattern_of([run]) is None:
+        if state is None or pattern_of([run]) is None:
             return None, []
         return run, [thread.at for thread in state.threads]
 
@@ -134,7 +134,7 @@ class Idle:
             self.letters = tuple(dict.fromkeys(letters))
         head = self.heads(places, _HEAD_LENGTH)
         if head is None:
-            head = _pattern_of(sets)
+            head = pattern_of(sets)
             self.find = regex.compile(head, regex.DOTALL).search if head is not None else None
         else:
             self.find = re.compile(head).search
@@ -161,7 +161,7 @@ class Idle:
         return "" if heads is None else rf"(?:{heads}|\Z)"
 
 
-def _pattern_of(sets: list[Chars]) -> str | None:
+def pattern_of(sets: list[Chars]) -> str | None:
     """One pattern for a character of any of the sets; None if their flags can't be written into one pattern."""
     parts = []
     for chars in sets:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import regex
 
 from streamparse.matching.syntax import (
-    EMPTY,
     Alternatives,
     Assertion,
     Atomic,
@@ -25,6 +24,7 @@ from streamparse.matching.syntax import (
     Repeat,
     Sequence,
     UnsupportedSyntax,
+    newline,
     walk,
     width,
 )
@@ -164,7 +164,8 @@ Instruction = (
 class Program:
     """Instructions, where to start, and how many slots and characters of context a matcher has to provide.
 
-    ``asks_start`` says whether it matters if a place is the beginning of the text, ``names`` the groups' numbers.
+    ``asks_start`` says whether it matters if a place is the beginning of the text, ``named`` whether there are named
+    groups, ``named_ahead`` whether any is in a trailing lookahead; ``names`` gives the groups' numbers.
     """
 
     code: list[Instruction | None] = field(default_factory=list)
@@ -172,6 +173,8 @@ class Program:
     slots: int = 0
     context: int = 0
     asks_start: bool = False
+    named: bool = False
+    named_ahead: bool = False
     names: dict[str, int] = field(default_factory=dict)
 
 
@@ -210,7 +213,7 @@ def neighbour_set(node: Node) -> tuple[Chars | None, ...] | None:
     return None
 
 
-_NEWLINE = Chars("\n", int(regex.DOTALL), "\n")
+_NEWLINE = newline()
 _ASSERTION_NEIGHBOURS: dict[str, tuple[bool, tuple[Chars | None, ...]]] = {
     "start": (False, (None,)),
     "line start": (False, (None, _NEWLINE)),
@@ -326,6 +329,12 @@ class _LinearBuilder(_Builder):
 
     inside_ahead = False
 
+    def group(self, node: Group, follow: int) -> int:
+        if node.name is not None:
+            self.program.named = True
+            self.program.named_ahead = self.program.named_ahead or self.inside_ahead
+        return super().group(node, follow)
+
     def repeat(self, node: Repeat, follow: int) -> int:
         if node.maximum != 1 and node.maximum != node.minimum and is_nullable(node.body):
             raise NotLinear("a repeat whose body may be empty")
@@ -348,21 +357,25 @@ class _LinearBuilder(_Builder):
         return at
 
     def last_line_end(self, follow: int) -> int:
-        return self.trailing(Alternatives((_NEWLINE, EMPTY)), self.neighbour(True, (None,), False, follow), follow)
+        end = Assertion("end", int(regex.DOTALL))
+        return self.trailing(Alternatives((Sequence((_NEWLINE, end)), end)), follow)
 
     def wide_look(self, node: Look, follow: int) -> int:
         if node.negative or not node.ahead:
             raise NotLinear("a lookaround of more than one character")
-        return self.trailing(node.body, follow, follow)
+        return self.trailing(node.body, follow)
 
-    def trailing(self, body: Node, after_body: int, follow: int) -> int:
+    def trailing(self, body: Node, follow: int) -> int:
         if follow != self.accept:
             raise NotLinear("a lookahead that something follows")
         if self.inside_ahead:
-            return self.build(body, after_body)
+            return self.build(body, follow)
+        # An Accept of its own tells which lookahead it was that came true.
+        whole, self.accept = self.accept, self.emit(Accept())
         self.inside_ahead = True
-        start = self.build(body, after_body)
+        start = self.build(body, self.accept)
         self.inside_ahead = False
+        self.accept = whole
         return self.emit(Ahead(start))
 
     def back_reference(self, node: BackReference, follow: int) -> int:  # noqa: ARG002

@@ -6,6 +6,7 @@ what follows it is handed back, because another watch may be in force after it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,10 @@ class Match:
 
 #: Text to be released, a match after it, and the text that is not consumed yet with the place where it starts.
 Scanned = tuple[str, Match | None, str, int]
+
+
+_FIRST_SLICE = 1_024
+_LARGEST_SLICE = 65_536
 
 
 class Scanner:
@@ -134,7 +139,14 @@ class Scanner:
         program = self.watch.entries[index].backtracking
         assert program is not None
         return BoundedSeeker(
-            program, index, self._read, self._before, guarded=guarded, limit=self.limit, budget=self._budget
+            program,
+            self.watch.starts[index],
+            index,
+            self._read,
+            self._before,
+            guarded=guarded,
+            limit=self.limit,
+            budget=self._budget,
         )
 
     def scan(self, text: str, start: int = 0) -> Scanned:
@@ -145,10 +157,12 @@ class Scanner:
         LimitError if more would have to be held back than the limit allows.
         """
         if start or not self._plain or not text:
-            return self._scan(text, start)
+            return self._step(text, start) if self._plain else self._scan(text, start)
         linear = self._linear
         state = linear.state
         if not state.quiet:
+            if not linear.registers:
+                return self._step(text)
             edges = state.edges
             for character in text:
                 if edges.get(character, _UNKNOWN) is not None:
@@ -171,14 +185,16 @@ class Scanner:
         linear.read += len(text)
         return text, None, text, len(text)
 
-    def _step(self, text: str) -> Scanned:
+    def _step(self, text: str, start: int = 0) -> Scanned:
         """Lets the automaton step through a piece, where it alone decides."""
         linear, held = self._linear, self._held
         position = linear.read - held.length
-        self._read = linear.read + len(text)
-        linear.feed(text, 0)
+        self._read = linear.read + len(text) - start
+        linear.feed(text, start)
         if linear.found is not None:
-            return self._matched(linear.found, text, 0)
+            return self._matched(linear.found, text, start)
+        if start:
+            return self._hold_from(linear.hold, text, start)
         if linear.registers:
             if linear.registers[0] == position:
                 held.append(text)
@@ -186,6 +202,10 @@ class Scanner:
             return self._hold_from(linear.registers[0], text, 0)
         released = held.take_all() + text if held.length else text
         return released, None, text, len(text)
+
+    def _become_plain(self) -> None:
+        """Lets the automaton alone decide again, once nothing forbids an empty match any more."""
+        self._plain = self.watch.plain and not self.context_size and not self._linear.guard
 
     def _pass_idle(self, text: str, linear: LinearSeeker, idle: Idle) -> Scanned:
         """Releases a piece in which no delimiter starts, but for a leading run at its end."""
@@ -214,23 +234,27 @@ class Scanner:
         return released, None, text, length
 
     def _scan(self, text: str, start: int) -> Scanned:
-        """The same for any watch and any place to start from."""
+        """The same for any watch."""
         if start == len(text):
             return "", None, text, start
-        plain, self._plain = self._plain, False
-        if plain:
-            self._read = self._linear.read
         self._read += len(text) - start
+        hold, found = self._read, None
+        for piece in _slices(text, start):
+            hold, found = self._feed(piece)
+            if found is not None and found[0] < hold:
+                return self._matched(found, text, start)
+        scanned = self._hold_from(hold if found is None else min(hold, found[0]), text, start)
+        self._become_plain()
+        return scanned
+
+    def _feed(self, piece: str) -> tuple[int, tuple[int, int, int] | None]:
+        """Lets all seekers read; where a match may still start, and the best match that is decided."""
         for seeker in self._seekers:
             if seeker.found is None:
-                seeker.feed(text, start)
+                seeker.feed(piece, 0)
         hold = min((seeker.hold for seeker in self._seekers if seeker.found is None), default=self._read)
         found = min((s.found for s in self._seekers if s.found is not None), key=_preference, default=None)
-        if found is not None and found[0] < hold:
-            return self._matched(found, text, start)
-        scanned = self._hold_from(hold if found is None else min(hold, found[0]), text, start)
-        self._plain = self.watch.plain and not self.context_size
-        return scanned
+        return hold, found
 
     def finish(self) -> Scanned:
         """Takes the text for complete: the same as ``scan``, but nothing is held back afterwards.
@@ -294,7 +318,7 @@ class Scanner:
         for seeker in self._seekers:
             if isinstance(seeker, BoundedSeeker) and self.watch.entries[seeker.index] is entry and seeker.found:
                 return seeker.captures
-        return entry.captures(self._before + window, origin - len(self._before), first, last)
+        return entry.captures(window, origin, first, last, self._before)
 
     def _remember(self, text: str) -> None:
         """Keeps the end of text that is given out, as context of what follows."""
@@ -324,6 +348,15 @@ class Scanner:
         released, match, _, _ = self.scan(held, 0)
         if released or match is not None:
             raise SnapshotError("the saved state of a scanner belongs to other delimiters")
+
+
+def _slices(text: str, start: int) -> Iterator[str]:
+    """The text from a place on, in growing slices, so that a match near its beginning does not cost a look at all."""
+    size = _FIRST_SLICE
+    while start < len(text):
+        yield text[start : start + size]
+        start += size
+        size = min(4 * size, _LARGEST_SLICE)
 
 
 def _preference(found: tuple[int, int, int]) -> tuple[int, int, int]:

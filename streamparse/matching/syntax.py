@@ -110,6 +110,11 @@ Node = Chars | Sequence | Alternatives | Repeat | Group | Atomic | Assertion | L
 EMPTY = Sequence(())
 
 
+def newline() -> Chars:
+    """The newline that ``$`` and ``(?m)^`` look at."""
+    return Chars("\n", int(regex.DOTALL), "\n")
+
+
 @lru_cache(maxsize=1024)
 def _compiled(source: str, flags: int) -> regex.Pattern[str]:
     return regex.compile(source, flags)

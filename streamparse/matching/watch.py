@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from streamparse.matching.automaton import Automaton
 from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.idle import Idle
+from streamparse.matching.starts import Starts
 
 
 class Watch:
@@ -20,6 +21,7 @@ class Watch:
         self.entries = tuple(entries)
         self.linear = [i for i, entry in enumerate(self.entries) if entry.linear is not None]
         self.bounded = [i for i, entry in enumerate(self.entries) if entry.kind == "bounded"]
+        self.starts = {i: Starts(program) for i in self.bounded if (program := self.entries[i].backtracking)}
         self.deferred = [i for i, entry in enumerate(self.entries) if entry.kind == "end"]
         programs = [entry.linear for entry in self.entries if entry.linear is not None]
         self.automaton = Automaton(programs)
