@@ -56,6 +56,14 @@ def test_the_field_of_the_format_page_is_a_field() -> None:
     assert template.warnings == ()
 
 
+def test_the_format_page_names_every_key_that_a_template_may_have() -> None:
+    page = (ROOT / "docs" / "response-template.md").read_text(encoding="utf-8")
+    schema = json.loads((ROOT / "streamparse" / "template" / "response_template.schema.json").read_text("utf-8"))
+    places = [schema, *(schema["$defs"][name] for name in ("field", "policy", "field_policy"))]
+    for key in (key for place in places for key in place["properties"]):
+        assert f"`{key}`" in page, key
+
+
 def test_the_events_page_shows_the_events_that_come() -> None:
     (shown,) = blocks("docs/events.md", "json")
     text = quoted("docs/events.md", ", read with the template `qwen3`")
