@@ -18,7 +18,7 @@ from streamparse.stages.anchor import AnchorTrim
 from streamparse.stages.content_stage import ContentStage
 from streamparse.stages.detokenize import Detokenizer
 from streamparse.stages.message import MessageFold
-from streamparse.stages.plain import PlainText
+from streamparse.stages.plain import PIECES_AT_MOST, PlainText
 from streamparse.stages.recovery import RecoveringTokenizer
 from streamparse.stages.regions import RegionTokenizer
 from streamparse.stages.schema_typing import ToolSchemas
@@ -150,8 +150,19 @@ class ResponseParser:
         pieces of one generation are of the same kind. Raises :class:`ParseError` in strict mode for what can't be
         parsed, :class:`LimitError` at a limit, and :class:`FinalizedError` after the end.
         """
-        if self._plain is not None:
-            events = self._plain.take(text)
+        plain = self._plain
+        if plain is not None and type(text) is str and text:
+            if not plain.tail and len(plain.pieces) < PIECES_AT_MOST:
+                for letter in plain.letters:
+                    if letter in text:
+                        break
+                else:
+                    if plain.run is None or not plain.run[text[-1]]:
+                        plain.pieces.append(text)
+                        event = plain.event.copy()
+                        event["text"] = text
+                        return [event]
+            events = plain.take(text)
             if events is not None:
                 return events
         return self._feed(text)
@@ -274,7 +285,7 @@ class ResponseParser:
                 return self._feed_text(piece)
             events: list[Event] = []
             for text in self._decode(piece):
-                taken = None if self._plain is None or self._marked else self._plain.take(text)
+                taken = self._plain.take(text) if self._plain is not None and not self._marked else None
                 events += self._feed_text(text) if taken is None else taken
             return events
         except ParseError as error:

@@ -9,80 +9,77 @@ from __future__ import annotations
 from typing import Any
 
 from streamparse.matching.heads import Heads
+from streamparse.matching.syntax import Chars
 from streamparse.template.model import Field
 
-_PIECES_AT_MOST = 512
+PIECES_AT_MOST = 512
 _TAIL_AT_MOST = 64
 
 
 class PlainText:
     """The open region of one field, under one watch whose ``heads`` are known.
 
-    ``tail`` is the end of the text so far, where it may be the beginning of a delimiter; it has not been given out.
+    ``take`` does all there is to do. The parser does the commonest case itself, as a call would cost as much again:
+    where there is no ``tail``, none of the ``letters`` is in a piece and its last character is not in the ``run``, the
+    piece goes to ``pieces``, and a copy of ``event`` with its text is the answer.
     """
 
-    __slots__ = ("_dirty", "_field", "_letters", "_parts", "_pieces", "_run", "_search", "tail")
+    __slots__ = ("_parts", "_search", "event", "letters", "pieces", "run", "tail")
 
     def __init__(self, field: Field, heads: Heads) -> None:
-        self._field = field.name
-        self._dirty = not field.streams
-        self._letters = heads.letters
+        self.letters = heads.letters
+        self.run = None if heads.run is None else RunCharacters(heads.run)
+        self.event = {"type": "region_chunk", "field": field.name, "text": "", "dirty": not field.streams}
+        self.pieces: list[str] = []
+        self.tail = ""
+        """The end of the text so far, where it may be the beginning of a delimiter; it has not been given out."""
         self._search = heads.search
         self._parts = heads.parts
-        self._run = None if heads.run is None else RunCharacters(heads.run)
-        self._pieces: list[str] = []
-        self.tail = ""
 
-    def take(self, text: Any) -> list[dict[str, Any]] | None:
-        """The events of a piece of text; None where it isn't plain, and then nothing has been taken."""
-        if type(text) is not str or self.tail or (self._run is not None and text and self._run[text[-1]]):
-            return self._take_end(text)
-        for letter in self._letters:
-            if letter in text and self._search(text) is not None:
-                return self._take_end(text)
-        pieces = self._pieces
-        if not text or len(pieces) >= _PIECES_AT_MOST:
+    def take(self, text: str) -> list[dict[str, Any]] | None:
+        """The events of a piece of text, not empty; None where it isn't plain, and then nothing has been taken."""
+        if len(self.pieces) >= PIECES_AT_MOST:
             return None
-        pieces.append(text)
-        return [{"type": "region_chunk", "field": self._field, "text": text, "dirty": self._dirty}]
-
-    def settle(self) -> str:
-        """The text that has been given out since the last time; it is no longer kept here. The tail stays."""
-        text = "".join(self._pieces)
-        self._pieces.clear()
-        return text
-
-    def _take_end(self, text: Any) -> list[dict[str, Any]] | None:
-        """A piece at whose end a delimiter may begin: all before that is plain."""
-        if type(text) is not str or not text:
-            return None
-        text = self.tail + text
+        if self.tail:
+            text = self.tail + text
         found = self._search(text)
-        if found is not None and (found.group() not in self._parts or found.end() != len(text)):
-            return None
-        cut = len(text) if found is None else found.start()
-        if self._run is not None:
-            while cut and self._run[text[cut - 1]]:
+        cut = length = len(text)
+        if found is not None:
+            if found.end() != length or found.group() not in self._parts:
+                return None
+            cut = found.start()
+        run = self.run
+        if run is not None:
+            while cut and run[text[cut - 1]]:
                 cut -= 1
-        if len(text) - cut > _TAIL_AT_MOST or len(self._pieces) >= _PIECES_AT_MOST:
+        if length - cut > _TAIL_AT_MOST:
             return None
         self.tail = text[cut:]
         if not cut:
             return []
-        text = text[:cut]
-        self._pieces.append(text)
-        return [{"type": "region_chunk", "field": self._field, "text": text, "dirty": self._dirty}]
+        if cut != length:
+            text = text[:cut]
+        self.pieces.append(text)
+        event = self.event.copy()
+        event["text"] = text
+        return [event]
+
+    def settle(self) -> str:
+        """The text that has been given out since the last time; it is no longer kept here. The tail stays."""
+        text = "".join(self.pieces)
+        self.pieces.clear()
+        return text
 
 
 class RunCharacters(dict[str, bool]):
     """Whether a character is one that may stand before a head, looked up once a character."""
 
-    def __init__(self, run: Any) -> None:
+    def __init__(self, run: Chars) -> None:
         super().__init__()
         self._contains = run.contains
 
     def __missing__(self, character: str) -> bool:
-        found: bool = self._contains(character)
+        found = self._contains(character)
         if len(self) < 10_000:
             self[character] = found
         return found
