@@ -17,7 +17,11 @@ from typing import Any
 
 from streamparse.errors import StreamparseError
 from streamparse.stages.argument_casting import ArgumentCaster
+from streamparse.stages.content import SourcedDict
 from streamparse.stages.function_schema import function_schema
+
+MAX_TRANSFORM_DEPTH = 4
+"""How deep in a value a dictionary is looked for that remembers its sources."""
 
 Types = tuple[str, ...]
 Calls = Iterator[dict[str, Any]]
@@ -126,9 +130,16 @@ class ToolSchemas:
     def _cast_call(self, value: Any) -> Any:
         function = value.get("function") if isinstance(value, dict) else None
         if not isinstance(function, dict) or not isinstance(name := function.get("name"), str):
-            return value
+            return without_sources(value)
         caster = self.caster(name) or ArgumentCaster(name, None)
-        return {**value, "function": {**function, "arguments": caster.cast(function)}}
+        return without_sources({**value, "function": {**function, "arguments": caster.cast(function)}})
+
+
+def without_sources(value: Any, depth: int = MAX_TRANSFORM_DEPTH) -> Any:
+    """Give a value whose dictionaries no longer remember what they were read from, as far as a transform puts them."""
+    if isinstance(value, SourcedDict) or depth == 0 or not isinstance(value, dict):
+        return dict(value) if isinstance(value, SourcedDict) else value
+    return {key: without_sources(inner, depth - 1) for key, inner in value.items()}
 
 
 def described(tool: Any) -> dict[str, Any] | None:

@@ -426,6 +426,13 @@ def test_each_of_several_values_of_a_key_is_read_from_its_own_text():
     assert cast_arguments(parsed, {"properties": PARAMETERS}) == {"zip": ["1", "a", "02"]}
 
 
+def test_what_is_no_call_comes_out_as_a_plain_dictionary_too():
+    parsed = prepare_content("kv-lines", {"value_parser": {"name": "int"}}, keep_source=True)("a: 1")
+    schemas = ToolSchemas.from_tools(None)
+    assert type(schemas.cast(parsed, lenient=True)) is dict
+    assert type(schemas.cast([{"cited": {"fields": parsed}}], lenient=True)[0]["cited"]["fields"]) is dict
+
+
 def test_json_that_was_not_guessed_keeps_its_strings():
     arguments = {"value_parser": {"name": "json"}}
     parsed = prepare_content("kv-lines", arguments, keep_source=True)('zip: "90210"\ncount: "7"\ncontent: 5')
