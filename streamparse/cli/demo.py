@@ -22,6 +22,7 @@ from streamparse.cli.lines import shown
 from streamparse.cli.live import LiveView, console_on
 from streamparse.cli.output import show
 from streamparse.stream import parse_stream
+from streamparse.template import get_response_template
 
 RECORDINGS = ("smollm2_tool_call", "qwen3_5", "gpt_oss")
 READING_SPEED = 30.0
@@ -71,8 +72,9 @@ async def _replay(name: str, console: Console, pause: float) -> int:
     console.rule(Text(f"{about['template']}: {about['title']}"), align="left")
     console.print(Text(about["made_by"], "dim"), soft_wrap=True)
     console.print(Text(f"> {shown(about['prompt'])}\n", "bold"), soft_wrap=True)
-    stream = parse_stream(_at_pace(tokens, pause), about["template"], prefix=about["prefix"], tools=about["tools"])
-    return await show(stream, LiveView(console))
+    template = get_response_template(about["template"])
+    stream = parse_stream(_at_pace(tokens, pause), template, prefix=about["prefix"], tools=about["tools"])
+    return await show(stream, LiveView(console, template))
 
 
 def recording(name: str) -> tuple[dict[str, Any], list[str]]:

@@ -18,7 +18,9 @@ from rich.text import Text
 
 from streamparse.cli.lines import lines_of_value, problem_line, shown
 from streamparse.events import Event
+from streamparse.template import ResponseTemplate
 
+END_MARK_SECONDS = 0.1
 MARKS = {True: {"call": "▸", "fault": "✗", "note": "·"}, False: {"call": ">", "fault": "x", "note": "-"}}
 """What stands at the start of a line, where the output can show it and where it can't."""
 
@@ -43,10 +45,11 @@ class _Console(Console):
 
 
 class LiveView:
-    """Shows a stream of events on a console."""
+    """Shows the events of a stream, read with a template, on a console."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, template: ResponseTemplate) -> None:
         self._page = _Page(console)
+        self._template = template
         self._mark = MARKS[console.encoding.lower().startswith("utf")]
         self._region: _TextRegion | _GrowingRegion | None = None
         self._show: dict[str, Callable[[Event], None]] = {
@@ -96,9 +99,19 @@ class LiveView:
 
     def _unclaimed(self, event: Event) -> None:
         text = shown(event["text"].strip())
-        if text:
+        if text and not self._is_end_mark(event["text"]):
             self._end_region()
             self._page.paragraph(Text(f"{self._mark['note']} unclaimed: {text}", "dim"))
+
+    def _is_end_mark(self, text: str) -> bool:
+        """Whether text between regions is only the mark that ends the implicit field, such as an end of turn."""
+        implicit = self._template.implicit
+        if implicit is None or implicit.close is None:
+            return False
+        try:
+            return implicit.close.compiled.fullmatch(text, timeout=END_MARK_SECONDS) is not None
+        except TimeoutError:
+            return False
 
     def _message(self, event: Event) -> None:
         """Name the problems that no region showed: a field that is missing, a prompt that doesn't fit."""

@@ -58,12 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
     prefix = text_in(arguments.prefix_file) if arguments.prefix_file else arguments.prefix or ""
     tools = tools_in(arguments.tools) if arguments.tools else None
     with input_descriptor(arguments.file) as descriptor:
-        return anyio.run(_parse, descriptor, template, prefix, tools, arguments.errors, _output(arguments.output))
+        output = _output(arguments.output, template)
+        return anyio.run(_parse, descriptor, template, prefix, tools, arguments.errors, output)
 
 
-def _output(chosen: str | None) -> Output:
+def _output(chosen: str | None, template: ResponseTemplate) -> Output:
     if chosen is None and sys.stdout.isatty():
-        return LiveView(console_on())
+        return LiveView(console_on(), template)
     return OUTPUTS[chosen or "events"]()
 
 

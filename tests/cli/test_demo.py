@@ -26,6 +26,7 @@ def test_without_a_terminal_it_shows_every_recording_in_plain_text(capsys: pytes
     ):
         assert line in shown.splitlines()
     assert "malformed" not in shown
+    assert "unclaimed" not in shown
 
 
 def test_the_recordings_are_of_three_formats() -> None:

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from streamparse import load_response_template
 from streamparse.cli.live import LiveView, console_on
 
+TEMPLATE = load_response_template({"start_anchor": "@", "fields": {"content": {"close_pattern": r"<end>\s*"}}})
 CALL = {
     "type": "function",
     "function": {"name": "write", "arguments": {"path": "a.py", "text": "if x:\n    y", "n": 3}},
@@ -33,7 +35,7 @@ def seen(events: list[dict[str, Any]], encoding: str = "utf-8", **options: Any) 
     """What the view writes; on no terminal if no option says otherwise."""
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
     console = Console(file=stream, highlight=False, **options) if options else console_on(stream)
-    view = LiveView(console)
+    view = LiveView(console, TEMPLATE)
     for event in events:
         view.write(event)
     view.close()
@@ -56,7 +58,7 @@ def test_empty_lines_are_kept_within_a_text_and_left_out_around_it(pieces: list[
 
 def test_text_appears_with_its_piece_and_not_at_the_end() -> None:
     stream = io.StringIO()
-    view = LiveView(console_on(stream))
+    view = LiveView(console_on(stream), TEMPLATE)
     for event in region("content", "one ", "two ")[:-1]:
         view.write(event)
     assert stream.getvalue() == "one two "
@@ -68,13 +70,14 @@ def test_several_calls_in_one_region_and_values_that_are_no_calls() -> None:
     assert seen(events).endswith('▸ stop\n    "now"\n\n▸ score\n    {"a":[1,null]}\n')
 
 
-def test_faults_are_marked_and_keep_their_text() -> None:
+def test_faults_are_marked_and_keep_their_text_but_an_end_of_turn_is_no_fault() -> None:
     fault = {"field": "tool_calls", "error": "no value", "position": 9, "captures": {}, "partial": None}
     events = [
         *region("content", "Hi"),
         {"type": "region_malformed", "text": '{"a": ', "incomplete": False, **fault},
         {"type": "region_malformed", "text": "", "incomplete": True, **fault},
         {"type": "region_unclaimed", "text": "stray\n", "start": 0, "end": 6},
+        {"type": "region_unclaimed", "text": "<end>\n", "start": 6, "end": 12},
         message({"type": "region_malformed", **fault}, {"type": "field_missing", "field": "answer", "error": "gone"}),
     ]
     assert seen(events).splitlines() == [
