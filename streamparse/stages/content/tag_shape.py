@@ -120,9 +120,11 @@ def shape_of(items: list[Node], key_number: int) -> TagShape:
     after_value, closing, closing_end = closing_of(items[value_at + 1 :], key_number, begins_with(opening))
     if any(run is not None and run.chars.contains(closing[0]) for run in (before_value, after_value)):
         raise AnotherShape
-    if closing_end is not None and (key is None or any(map(key.chars.contains, (closing[0], closing_end[0])))):
-        # Closing texts of all keys are found in one pass, which needs each key to end in one place only.
-        raise AnotherShape
+    if closing_end is not None:
+        # Closing texts of all keys are found in one pass, for which no key may reach into another tag.
+        ends = (begins_with(opening)[0], closing[0], closing_end[0])
+        if key is None or any(map(key.chars.contains, ends)):
+            raise AnotherShape
     between_parts = determined(parts, [ANYTHING])
     if key is None:
         begins_with(between_parts)
