@@ -20,6 +20,7 @@ from streamparse.stages.detokenize import Detokenizer
 from streamparse.stages.message import MessageFold
 from streamparse.stages.plain import PIECES_AT_MOST, PlainText
 from streamparse.stages.recovery import RecoveringTokenizer
+from streamparse.stages.region import up_to_each_end
 from streamparse.stages.regions import RegionTokenizer
 from streamparse.stages.schema_typing import ToolSchemas
 from streamparse.stages.token_stage import TokenStage
@@ -324,6 +325,12 @@ class ResponseParser:
     def _after_regions(self, items: list[Any]) -> list[Event]:
         if self._tokens is not None:
             items = self._tokens.feed(items, marked=self._marked)
+        if self._options.lenient or len(items) < 2:
+            return self._after_tokens(items)
+        # the first error in the text is raised, whichever stage finds it: one region goes through all of them in turn
+        return [event for batch in up_to_each_end(items) for event in self._after_tokens(batch)]
+
+    def _after_tokens(self, items: list[Any]) -> list[Event]:
         events = self._content.feed(items)
         # the content stage gives its batch back where it has only events, and then nothing is left to do
         return events if events is items else self._message.feed(self._transform.feed(events))  # type: ignore[return-value]

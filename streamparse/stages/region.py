@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 from streamparse.errors import ParseError
@@ -38,3 +39,14 @@ class Prefill:
     """Text of a region that stood in the prefix and was undecided at its end: part of the value, not the model's."""
 
     text: str
+
+
+def up_to_each_end(items: list[Any]) -> Iterator[list[Any]]:
+    """A batch in parts, each of which has at most one :class:`RegionEnd`, as its last item."""
+    start = 0
+    for place, item in enumerate(items, 1):
+        if isinstance(item, RegionEnd):
+            yield items[start:place]
+            start = place
+    if start < len(items):
+        yield items[start:] if start else items
