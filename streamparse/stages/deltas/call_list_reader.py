@@ -13,7 +13,7 @@ from typing import Any
 
 from streamparse.errors import ContentError
 from streamparse.stages.content.python_call_list import ESCAPED, MAX_DEPTH, NAME, SPACE, Reader
-from streamparse.stages.deltas.compact import PLAIN, compact, string_body
+from streamparse.stages.deltas.compact import Search, compact, search_for_other_than_plain, string_body
 from streamparse.stages.deltas.document import CallDocument, NotCertain
 from streamparse.stages.deltas.escapes import read_escape
 
@@ -30,9 +30,9 @@ FIRST = {"calls": "first call", "(": "first argument", "[": "first value", "{": 
 
 
 class CallListReader:
-    """Follows a call list; ``lenient`` as for JSON."""
+    """Follows a call list, without ``brackets`` calls with white space between them; ``lenient`` as for JSON."""
 
-    def __init__(self, document: CallDocument | Any, *, lenient: bool = False) -> None:
+    def __init__(self, document: CallDocument, *, brackets: bool = True, lenient: bool = False) -> None:
         self._document = document
         self._lenient = lenient
         self._stack: list[str] = []
@@ -43,12 +43,15 @@ class CallListReader:
         self._word: list[str] = []
         self._named = ""  # what the present name is the name of
         self._held = ""
+        self._brackets = brackets
+        if not brackets:
+            self._opens("calls")
 
-    def is_piece(self, text: str) -> bool:
-        """Whether a text is all inside the present string and stands for itself there."""
-        if self._state != "string" or self._key is not None or self._held or self._quote in text:
-            return False
-        return PLAIN.fullmatch(text) is not None
+    def search_for_other(self) -> Search | None:
+        """The search for what is not simply more of the present string; None outside strings."""
+        if self._state != "string" or self._key is not None or self._held:
+            return None
+        return search_for_other_than_plain(self._quote)
 
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""
@@ -60,7 +63,9 @@ class CallListReader:
             at = STEPS[self._state](self, text, at)
 
     def finish(self) -> None:
-        """The text has ended; a call list says by itself what is complete."""
+        """The text has ended, and with it a list without brackets; one with them says by itself where it ends."""
+        if not self._brackets and self._state == "next" and self._stack == ["calls"]:
+            self._document.end()
 
     def _in_string(self, text: str, at: int) -> int:
         end = UNESCAPED[self._quote].match(text, at).end()  # type: ignore[union-attr]
@@ -169,6 +174,9 @@ class CallListReader:
             self._state = AFTER_COMMA[self._stack[-1]]
         elif state in MAY_CLOSE and character == CLOSES[self._stack[-1]]:
             self._close()
+        elif state == "next" and not self._brackets and self._stack == ["calls"] and WORD.match(character):
+            self._state = "call"
+            return at
         elif (state, character) in {("colon", ":"), ("equals", "=")}:
             self._state = "value"
         elif (state, character) == ("list", "["):
@@ -196,6 +204,8 @@ class CallListReader:
 
     def _close(self) -> None:
         what = self._stack.pop()
+        if what == "calls" and not self._brackets:
+            raise NotCertain
         self._document.end()
         if what == "(":
             self._document.end()

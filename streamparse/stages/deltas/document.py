@@ -19,6 +19,9 @@ from streamparse.template.policy import Path
 Delta = dict[str, Any]
 
 
+_PIECES_AT_MOST = 512
+
+
 class NotCertain(Exception):
     """Nothing more can be said of the region before it has ended."""
 
@@ -37,11 +40,11 @@ class Call:
         self.name_given = self.id_given = False
         self.given: list[str] = []
 
-    def delta(self) -> Delta | None:
-        """What is to be given out, which counts as given from here on; None where there is nothing new."""
-        if self.name is None:
-            return None
+    def delta(self) -> Delta:
+        """What is to be given out, which counts as given from here on; empty where there is nothing new."""
         delta: Delta = {}
+        if self.name is None:
+            return delta
         if self.id is not None and not self.id_given:
             delta["id"] = self.id
             self.id_given = True
@@ -52,9 +55,11 @@ class Call:
             text = "".join(self.arguments.out)
             self.arguments.out.clear()
             if text:
+                if len(self.given) > _PIECES_AT_MOST:
+                    self.given[:] = ["".join(self.given)]
                 self.given.append(text)
                 delta["arguments"] = text
-        return delta or None
+        return delta
 
 
 class Nothing:

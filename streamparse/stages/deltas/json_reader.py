@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-from streamparse.stages.deltas.compact import PLAIN, compact, string_body
+from streamparse.stages.deltas.compact import PLAIN, Search, compact, search_for_other_than_plain, string_body
 from streamparse.stages.deltas.document import CallDocument, NotCertain
 from streamparse.stages.deltas.escapes import LETTERS, read_escape
 from streamparse.stages.structure.literal import overlap
@@ -59,11 +59,13 @@ class JsonReader:
         self._word: list[str] = []
         self._held = ""  # what can't be read before more text comes
 
-    def is_piece(self, text: str) -> bool:
-        """Whether a text is all inside the present string and stands for itself there."""
-        if self._key is not None or self._held or PLAIN.fullmatch(text) is None:
-            return False
-        return self._state == "string" or (self._state == "delimited" and self._closing[0] not in text)
+    def search_for_other(self) -> Search | None:
+        """The search for what is not simply more of the present string; None outside strings."""
+        if self._key is not None or self._held:
+            return None
+        if self._state == "string":
+            return search_for_other_than_plain()
+        return search_for_other_than_plain(self._closing[0]) if self._state == "delimited" else None
 
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""

@@ -26,9 +26,8 @@ class LinesReader:
         if document.arguments is None or not document.arguments.passes_on:
             raise NotCertain
 
-    def is_piece(self, _text: str) -> bool:
-        """Whether a text goes out as it is: never before its line has ended."""
-        return False
+    def search_for_other(self) -> None:
+        """Nothing is simply given out: a line is read when it has ended."""
 
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""

@@ -49,14 +49,14 @@ def is_call_field(field: Field) -> bool:
     return field.name == "tool_calls" or field.policy.calls is not None or call_part(field.transform) is not None
 
 
-def call_source(field: Field, captures: Mapping[str, str], *, lenient: bool) -> CallSource | None:
-    """Where the calls of a region are; None where only the whole value tells."""
+def call_source(field: Field, content: str, captures: Mapping[str, str], *, lenient: bool) -> CallSource | None:
+    """Where a region's calls are, by a certain content parser; None where only the whole value tells."""
+    listed = None if content == "json" else content == "python-call-list"
     shape = field.policy.calls if lenient else None
     if shape is not None:
-        return _by_policy(field, shape, captures)
+        return _by_policy(field, shape, captures, listed)
     if field.transform is None:
-        listed = None if field.content == "json" else field.content == "python-call-list"
-        return _standard(listed=listed)
+        return _standard(listed)
     part = call_part(field.transform)
     return None if part is None else _by_transform(field, part, captures)
 
@@ -72,7 +72,7 @@ def call_part(transform: Any) -> Any:
     return {"function": transform} if {"name", "arguments"} <= transform.keys() else None
 
 
-def _standard(*, listed: bool | None) -> CallSource:
+def _standard(listed: bool | None) -> CallSource:
     name, arguments = ("name",), ("arguments",)
     return CallSource(None, None, (name,), (("id",),), (arguments,), frozenset({name, arguments, ("id",)}), listed)
 
@@ -123,7 +123,7 @@ def _look(leaf: Any, field: Field, captures: Mapping[str, str]) -> str | Path | 
     return (root, *path) if field.transform_each else None
 
 
-def _by_policy(field: Field, shape: CallShape, captures: Mapping[str, str]) -> CallSource | None:
+def _by_policy(field: Field, shape: CallShape, captures: Mapping[str, str], listed: bool | None) -> CallSource | None:
     if field.close is not None and field.close.groups & {"name", "id"}:
         return None
     named = captures.get("name", "").strip()
@@ -132,7 +132,6 @@ def _by_policy(field: Field, shape: CallShape, captures: Mapping[str, str]) -> C
         whole: Paths = ((),)
         return CallSource(named, known_id, (), (), whole, frozenset(whole), False, shape.name_endings)
     certain = {paths[0] for paths in (shape.name, shape.arguments, shape.id) if paths} | _usual_paths(field)
-    listed = True if field.content == "python-call-list" else None
     arguments = shape.arguments or (("arguments",),)
     ids = () if known_id else shape.id
     return CallSource(None, known_id, shape.name, ids, arguments, frozenset(certain), listed, shape.name_endings)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from streamparse.stages.content.json_dialect import string_delimiters
 from streamparse.stages.deltas.call_list_reader import CallListReader
+from streamparse.stages.deltas.compact import Search
 from streamparse.stages.deltas.document import CallDocument
 from streamparse.stages.deltas.json_reader import JsonReader
 from streamparse.stages.deltas.lines_reader import LinesReader
@@ -14,6 +15,7 @@ from streamparse.stages.deltas.tag_values import TagValues
 from streamparse.stages.deltas.tags_reader import TagsReader
 from streamparse.stages.structure.tag_outline import tag_outline
 from streamparse.template.model import Field
+from streamparse.template.policy import Reading
 
 
 class Reader(Protocol):
@@ -22,20 +24,27 @@ class Reader(Protocol):
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""
 
-    def is_piece(self, text: str) -> bool:
-        """Whether a text, which is not empty, is all inside the present string and stands for itself there."""
+    def search_for_other(self) -> Search | None:
+        """The search for what is not simply more of the present string; None where no text is simply given out."""
 
     def finish(self) -> None:
         """The text has ended; raises NotCertain where that leaves the value open."""
 
 
-MakeReader = Callable[[Field, CallDocument, bool], Reader | None]
-"""A field, the document, and whether reading is lenient, to a new reader; None where only the whole text tells."""
+MakeReader = Callable[[Reading, CallDocument, bool], Reader | None]
+"""A reading, the document, and whether reading is lenient, to a new reader; None where only the whole text tells."""
 
 
-def json_reader(field: Field, document: CallDocument, lenient: bool) -> Reader | None:
+def readings_of(field: Field, *, lenient: bool) -> tuple[Reading, ...]:
+    """How a field's text is read, and, in the lenient modes, how it is read where that fails."""
+    parse = field.parse_with_source if lenient else field.parse
+    own = Reading(field.content, field.content_arguments, parse)
+    return (own, *field.policy.alternatives) if lenient else (own,)
+
+
+def json_reader(reading: Reading, document: CallDocument, lenient: bool) -> Reader | None:
     """The reader of ``json``; text that may be no JSON at all is not followed."""
-    arguments = field.content_arguments
+    arguments = reading.arguments
     if arguments.get("allow_non_json"):
         return None
     delimiters = string_delimiters(arguments.get("string_delims", ()))
@@ -44,30 +53,27 @@ def json_reader(field: Field, document: CallDocument, lenient: bool) -> Reader |
     return JsonReader(document, delimiters, unquoted_keys=bool(arguments.get("unquoted_keys")), lenient=lenient)
 
 
-def call_list_reader(_field: Field, document: CallDocument, lenient: bool) -> Reader:
+def call_list_reader(reading: Reading, document: CallDocument, lenient: bool) -> Reader:
     """The reader of ``python-call-list``."""
-    return CallListReader(document, lenient=lenient)
+    return CallListReader(document, brackets=bool(reading.arguments.get("brackets", True)), lenient=lenient)
 
 
-def tags_reader(field: Field, document: CallDocument, lenient: bool) -> Reader | None:
+def tags_reader(reading: Reading, document: CallDocument, lenient: bool) -> Reader | None:
     """The reader of ``xml-inline``; where repeated keys are collected, or the shape is unknown, there is none."""
-    arguments = field.content_arguments
+    arguments = reading.arguments
     outline = tag_outline(arguments.get("tag_pattern", ""))
     if outline is None or arguments.get("merge_duplicates") or not document.takes_arguments:
         return None
     if outline.shape.before_value is not None and outline.shape.before_value.minimum:
         return None
-    parse = field.parse_with_source if lenient else field.parse
-    values = TagValues(document, outline.shape, arguments, parse, lenient=lenient)
+    values = TagValues(document, outline.shape, arguments, reading.parse, lenient=lenient)
     return TagsReader(document, values, outline, lenient=lenient)
 
 
-def lines_reader(field: Field, document: CallDocument, lenient: bool) -> Reader | None:
+def lines_reader(reading: Reading, document: CallDocument, _lenient: bool) -> Reader | None:
     """The reader of ``kv-lines``."""
-    separator = field.content_arguments.get("line_sep", "\n")
-    if not separator or not document.takes_arguments:
-        return None
-    return LinesReader(document, field.parse_with_source if lenient else field.parse, separator)
+    separator = reading.arguments.get("line_sep", "\n")
+    return LinesReader(document, reading.parse, separator) if separator and document.takes_arguments else None
 
 
 READERS: dict[str, MakeReader] = {

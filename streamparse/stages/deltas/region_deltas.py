@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from streamparse.errors import ContentError
-from streamparse.stages.deltas.compact import compact
+from streamparse.stages.deltas.compact import Search, compact
 from streamparse.stages.deltas.document import Call, CallDocument, NotCertain
 from streamparse.stages.deltas.plan import call_source
-from streamparse.stages.deltas.readers import READERS, Reader
+from streamparse.stages.deltas.readers import READERS, Reader, readings_of
 from streamparse.stages.schema_typing import ToolSchemas
 from streamparse.template.model import Field
 
 Event = dict[str, Any]
+
+
+class PlainDelta(NamedTuple):
+    """Where text goes in which ``search`` finds nothing: into a copy of ``event``, and to what has been ``given``."""
+
+    event: Event
+    given: list[str]
+    search: Search
 
 
 class RegionDeltas:
@@ -27,41 +35,37 @@ class RegionDeltas:
         self.field = field
         self.captures = captures
         self.next_index = next_index
+        self._schemas = schemas
+        self._lenient = lenient
+        self._readings = list(readings_of(field, lenient=lenient))
+        self._unread: list[str] = []  # the text so far, while another reading may come to it
+        self._taken = 0  # calls before this one have ended, and all of them has been given out
         self._calls: list[Call] = []
         self._document: CallDocument | None = None
         self._reader: Reader | None = None
-        self._taken = 0  # calls before this one have ended, and all of them has been given out
-        source = call_source(field, captures, lenient=lenient)
-        if source is not None:
-            self._document = CallDocument(source, schemas, lenient=lenient)
-            self._calls = self._document.calls
-            try:
-                self._reader = READERS[field.content](field, self._document, lenient)
-            except NotCertain:
-                self._reader = None
+        self._begin_reading()
 
-    def piece(self, text: str) -> Event | None:
-        """The event of a piece of text that goes out as it is; None for any other, which has not been read then."""
-        reader, document = self._reader, self._document
-        if reader is None or document is None or not text or not reader.is_piece(text):
+    @property
+    def plain(self) -> PlainDelta | None:
+        """What there is to know for text that is simply more of the present string; None where no text is."""
+        if self._reader is None or self._document is None or (search := self._reader.search_for_other()) is None:
             return None
-        arguments, call = document.arguments, document.calls[-1]
-        if arguments is None or arguments is not call.arguments or call.index is None:
+        written, call = self._document.arguments, self._document.calls[-1]
+        if written is None or written is not call.arguments or not written.passes_on or call.index is None:
             return None
-        if not arguments.passes_on or arguments.out:
-            return None
-        call.given.append(text)
-        return {"type": "region_delta", "field": self.field.name, "index": call.index, "arguments": text}
+        return PlainDelta(self._event(call, {"arguments": ""}), call.given, search)
 
     def feed(self, text: str) -> list[Event]:
         """The events that the next piece of the region's text makes certain."""
-        if self._reader is not None:
-            try:
-                self._reader.feed(text)
-            except NotCertain:
-                self._reader = None
+        if self._readings:
+            if self._has_given():
+                self._readings.clear()
+                self._unread.clear()
+            else:
+                self._unread.append(text)
+        self._read(text)
         calls = self._calls
-        events = [event for call in calls[self._taken :] if (event := self._event(call, call.delta())) is not None]
+        events = [self._event(call, delta) for call in calls[self._taken :] if (delta := call.delta())]
         self._taken = max(0, len(calls) - 1)
         return events
 
@@ -74,15 +78,37 @@ class RegionDeltas:
         if len(finals) < sum(call.index is not None for call in self._calls):
             raise _conflict("it has fewer calls")
         missing = [Call(None, None) for _ in finals[len(self._calls) :]]
-        events = [
-            self._event(call, _rest_of(call, *final))
-            for call, final in zip(self._calls + missing, finals, strict=False)
-        ]
-        return [event for event in events if event is not None]
+        calls = zip(self._calls + missing, finals, strict=False)
+        return [self._event(call, delta) for call, final in calls if (delta := _rest_of(call, *final))]
 
-    def _event(self, call: Call, delta: dict[str, Any] | None) -> Event | None:
-        if delta is None:
-            return None
+    def _read(self, text: str) -> None:
+        """Let the reader follow the text; where it can't, the next reading begins, unless anything was given out."""
+        while self._reader is not None:
+            try:
+                self._reader.feed(text)
+            except NotCertain:
+                self._reader = None
+                if not self._has_given():
+                    self._begin_reading()
+                text = "".join(self._unread)
+            else:
+                return
+
+    def _has_given(self) -> bool:
+        return any(call.index is not None for call in self._calls)
+
+    def _begin_reading(self) -> None:
+        """Begin with the first of the readings left that can be followed; whatever was found before is forgotten."""
+        while self._readings and self._reader is None:
+            reading = self._readings.pop(0)
+            source = call_source(self.field, reading.content, self.captures, lenient=self._lenient)
+            if source is not None:
+                self._document = CallDocument(source, self._schemas, lenient=self._lenient)
+                self._calls = self._document.calls
+                with suppress(NotCertain):
+                    self._reader = READERS[reading.content](reading, self._document, self._lenient)
+
+    def _event(self, call: Call, delta: dict[str, Any]) -> Event:
         if call.index is None:
             call.index = self.next_index
             self.next_index += 1
@@ -100,7 +126,7 @@ def _functions(value: Any) -> Iterator[tuple[dict[str, Any], Any]]:
                 yield function, item.get("id")
 
 
-def _rest_of(call: Call, function: dict[str, Any], id: Any) -> dict[str, Any] | None:
+def _rest_of(call: Call, function: dict[str, Any], id: Any) -> dict[str, Any]:
     """What is left of a call whose final form is known."""
     call_id = None if id in (None, "") else str(id)
     if (call.name_given and call.name != function["name"]) or (call.id_given and call.id != call_id):
@@ -109,12 +135,12 @@ def _rest_of(call: Call, function: dict[str, Any], id: Any) -> dict[str, Any] | 
     waiting = "" if call.arguments is None else "".join(call.arguments.out)
     if call.arguments is not None:
         call.arguments.out.clear()
-    delta = call.delta() or {}
+    delta = call.delta()
     given = "".join(call.given)
     rest = _continuation(given, waiting, function)
     if rest:
         delta["arguments"] = rest
-    return delta or None
+    return delta
 
 
 def _continuation(given: str, waiting: str, function: dict[str, Any]) -> str:

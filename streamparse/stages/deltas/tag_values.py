@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from streamparse.stages.content.tag_parts import Run, members
 from streamparse.stages.content.tag_shape import TagShape
-from streamparse.stages.deltas.compact import PLAIN, string_body
+from streamparse.stages.deltas.compact import string_body
 from streamparse.stages.deltas.document import CallDocument, NotCertain, Nothing
 from streamparse.stages.deltas.json_reader import JsonReader, TooDeep
 from streamparse.stages.deltas.places import Place, TextFate
@@ -25,8 +25,9 @@ class TagValue(Protocol):
     def take(self, text: str) -> None:
         """The next piece of its text."""
 
-    def is_piece(self, text: str) -> bool:
-        """Whether a text would go out as it is."""
+    @property
+    def waits(self) -> str | None:
+        """The characters that wait at the end of a piece, of which the others go out; None where nothing goes out."""
 
     def end(self) -> None:
         """It has ended."""
@@ -66,11 +67,10 @@ class TextValue:
         if len(body) < len(text):
             self._waiting.append(text[len(body) :])
 
-    def is_piece(self, text: str) -> bool:
-        """Whether nothing waits, and nothing in the text has to wait or to be escaped."""
-        if self._leading.characters or self._waiting or text[-1] in self._waits:
-            return False
-        return PLAIN.fullmatch(text) is not None
+    @property
+    def waits(self) -> str | None:
+        """The white space that waits; None while some is being dropped, or waits already."""
+        return None if self._leading.characters or self._waiting else self._waits
 
     def end(self) -> None:
         """Give out what waited and is not dropped."""
@@ -105,9 +105,9 @@ class WholeValue:
         """Nothing is given out yet."""
         self._pieces.append(text)
 
-    def is_piece(self, _text: str) -> bool:
+    @property
+    def waits(self) -> None:
         """Nothing goes out."""
-        return False
 
     def end(self) -> None:
         """Parse and cast it."""
@@ -142,9 +142,10 @@ class JsonOrText:
             self._text = self._values.text_value()
             self._text.take(self._whole.text)
 
-    def is_piece(self, text: str) -> bool:
-        """Whether it is known to be text, and goes out as it is."""
-        return self._text is not None and self._text.is_piece(text)
+    @property
+    def waits(self) -> str | None:
+        """The white space that waits, once it is known to be text."""
+        return None if self._text is None else self._text.waits
 
     def end(self) -> None:
         """Where it may still be JSON, the content parser tells."""
@@ -191,8 +192,9 @@ class TagValues:
         assert self._edges is not None, "any other value is taken as a whole"
         leading, trailing = self._edges
         # What may be mended at the end of a value, such as a closing tag that is missing, begins with a line break.
-        waits = trailing.characters + (PYTHON_SPACE if self._lenient else "")
-        return TextValue(self._document, leading, trailing, waits)
+        return TextValue(
+            self._document, leading, trailing, trailing.characters + (PYTHON_SPACE if self._lenient else "")
+        )
 
     def write_whole(self, head: str, text: str, closing: str) -> None:
         """Write the value of a tag that is there as a whole."""

@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from streamparse.errors import ParseError
+from streamparse.stages.deltas.compact import Search, search_for_other_than_plain
 from streamparse.stages.deltas.document import CallDocument, NotCertain
 from streamparse.stages.deltas.tag_values import TagValue, TagValues
 from streamparse.stages.structure.literal import overlap
@@ -37,11 +38,13 @@ class TagsReader:
         if document.arguments is None or not document.arguments.passes_on:
             raise NotCertain
 
-    def is_piece(self, text: str) -> bool:
-        """Whether a text is all inside the present value and stands for itself there."""
-        if self._state != "value" or self._held or self._closing[0] in text or self._outline.start[0] in text:
-            return False
-        return self._value is not None and self._value.is_piece(text)
+    def search_for_other(self) -> Search | None:
+        """The search for what is not simply more of the present value; None outside values of text."""
+        if self._state != "value" or self._held or self._value is None:
+            return None
+        waits = self._value.waits
+        also = self._closing[0] + self._outline.start[0]
+        return None if waits is None else search_for_other_than_plain(also, waits)
 
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""

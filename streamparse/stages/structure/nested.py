@@ -30,12 +30,14 @@ PLAIN_QUOTES = (Quote('"', '"', True), Quote("'", "'", True))
 class Grammar:
     """What is read: a JSON value, or with ``calls`` a list of calls.
 
-    Without ``scalars`` only a list or an object can be the value. ``quotes`` are the dialect's before the plain ones.
+    Without ``scalars`` only a list or an object can be the value. Without ``brackets`` a list of calls is calls with
+    white space between them. ``quotes`` are the dialect's before the plain ones.
     """
 
     quotes: tuple[Quote, ...] = PLAIN_QUOTES
     calls: bool = False
     scalars: bool = False
+    brackets: bool = True
     quotes_by_character: dict[str, list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -87,10 +89,10 @@ class NestedStructure:
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
-        self._stack: list[str] = []
+        self._stack: list[str] = [] if grammar.brackets else [CALLS]
         # What is due; or "string", "escape", "closing" (a quote came that may end the string), "next key" (a word came
         # after it, which may be a key), "word", "done", "trailing".
-        self._state = "list" if grammar.calls else "value"
+        self._state = ("list" if grammar.brackets else "call") if grammar.calls else "value"
         self._due = ""  # what was due where the present string or word stands
         self._quote = 0
         self._word: str | None = None
@@ -109,7 +111,11 @@ class NestedStructure:
     @property
     def complete(self) -> bool:
         """Whether the text so far is one value and nothing else."""
-        if self._stack or self.broken:
+        if self.broken:
+            return False
+        if not self._grammar.brackets:
+            return self._stack == [CALLS] and self._state == "next"
+        if self._stack:
             return False
         return self._state == "done" or (self._state == "word" and self._word in words.WHOLE)
 
@@ -300,7 +306,10 @@ class NestedStructure:
             self._state = DUE[inner]
             return at + 1
         elif WORD.match(character) or character in "[{(" or character in self._grammar.quotes_by_character:
-            self._tolerates(DUE[inner])  # the comma is missing
+            if inner == CALLS and not self._grammar.brackets:
+                self._state = DUE[inner]
+            else:
+                self._tolerates(DUE[inner])  # the comma is missing
         else:
             self._breaks()
             return at + 1
@@ -308,12 +317,12 @@ class NestedStructure:
 
     def _closes(self, text: str, at: int) -> None:
         """Close what a bracket closes, and all that stands open in it."""
-        stack, bracket = self._stack, text[at]
-        if CLOSES[stack[-1]] != bracket or self._state in OWED:
+        stack, bracket, lowest = self._stack, text[at], int(not self._grammar.brackets)
+        if CLOSES[stack[-1]] != bracket or self._state in OWED or len(stack) == lowest:
             self._breaks()
         elif stack[-1] != CALLS:
             self._is_sure()
-        for depth in range(len(stack), 0, -1):
+        for depth in range(len(stack), lowest, -1):
             if CLOSES[stack[depth - 1]] == bracket:
                 del stack[depth - 1 :]
                 self._due = "value"

@@ -31,9 +31,9 @@ def lines_structure(arguments: Mapping[str, Any]) -> LineStructure:
     return LineStructure(arguments.get("line_sep", "\n"))
 
 
-def calls_structure(_arguments: Mapping[str, Any]) -> NestedStructure:
+def calls_structure(arguments: Mapping[str, Any]) -> NestedStructure:
     """The reader of ``python-call-list``."""
-    return NestedStructure(Grammar(calls=True))
+    return NestedStructure(Grammar(calls=True, brackets=bool(arguments.get("brackets", True))))
 
 
 STRUCTURES: dict[str, MakeStructure] = {

@@ -309,6 +309,23 @@ def test_what_can_be_mended_does_not_hide_where_a_call_list_ends(text: str) -> N
     assert known(reader) == (True, False, True, len(text), False)
 
 
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("\nadd(a=1)\nnow(b='x', c=[1])\n", (True, False, True, None, False)),
+        ("add(a=1), now()", (True, False, True, None, False)),
+        ("", (None, False, False, None, False)),
+        ("ad", (None, False, False, None, False)),
+        ("add(a='x", (True, True, False, None, False)),
+        ("see below", (False, False, False, None, True)),
+        ("add()]", (True, False, False, None, True)),
+        ("[add()]", (False, False, False, None, True)),
+    ],
+)
+def test_calls_may_stand_in_lines_without_brackets(text: str, state: tuple[Any, ...]) -> None:
+    assert known(after(STRUCTURES["python-call-list"]({"brackets": False}), *text)) == state
+
+
 def test_a_close_tag_ends_a_value_only_where_what_follows_fits() -> None:
     reader = STRUCTURES["xml-inline"](PARAMETER)
     after(reader, "<parameter=content>\nA block ends with </parameter>")
