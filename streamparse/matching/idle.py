@@ -55,7 +55,7 @@ class Idle:
         self.in_run: Members | None = None
         self.run_start: Search | None = None
         self.run_end: Search | None = None
-        places = self.waiting(automaton.entries)
+        places = self.waiting(automaton.programs.entries)
         if places is None:
             return
         run, run_places = self.leading_run(places)
@@ -84,7 +84,7 @@ class Idle:
             if at in seen:
                 continue
             seen.add(at)
-            instruction = self.automaton.code[at]
+            instruction = self.automaton.programs.code[at]
             if isinstance(instruction, Take):
                 found.append(at)
             elif isinstance(instruction, Accept):
@@ -101,7 +101,7 @@ class Idle:
 
     def chars_at(self, at: int) -> tuple[Chars, ...]:
         """The sets of characters that a waiting instruction can go on with."""
-        instruction = self.automaton.code[at]
+        instruction = self.automaton.programs.code[at]
         if isinstance(instruction, Take):
             return (instruction.chars,)
         assert isinstance(instruction, Neighbour)
@@ -110,17 +110,17 @@ class Idle:
     def leading_run(self, places: list[int]) -> tuple[Chars | None, list[int]]:
         """The one class that delimiters begin with any number of, if there is one, and what waits within its run."""
         runs = {self.chars_at(at)[0] for at in places if self.returns_to(at)}
-        if len(runs) != 1 or self.automaton.looks_back:
+        if len(runs) != 1 or self.automaton.programs.looks_back:
             return None, []
         run = runs.pop()
         state = self.automaton.run_state(run)
         if state is None or pattern_of([run]) is None:
             return None, []
-        return run, [thread.at for thread in state.threads]
+        return run, [at for at, _, _ in state.threads]
 
     def returns_to(self, at: int) -> bool:
         """Whether an instruction that takes a character is among those that can take the next one."""
-        instruction = self.automaton.code[at]
+        instruction = self.automaton.programs.code[at]
         if not isinstance(instruction, Take):
             return False
         following = self.waiting([instruction.follow])
@@ -143,7 +143,7 @@ class Idle:
         """A pattern for the first characters of what the instructions can match; None if they are not all literal."""
         branches: dict[str, list[int]] = {}
         for at in places:
-            instruction = self.automaton.code[at]
+            instruction = self.automaton.programs.code[at]
             for chars in self.chars_at(at):
                 if chars.literal is None:
                     return None

@@ -7,8 +7,9 @@ decided, the match (``found``). Each character is looked at once, whatever the p
 from __future__ import annotations
 
 from streamparse.errors import LimitError
-from streamparse.matching.automaton import ANY, EDGE, HERE, Automaton, Edge, Record, State
+from streamparse.matching.automaton import Automaton, Edge, State
 from streamparse.matching.shortcuts import SPACING, Outcome, Shortcuts, values
+from streamparse.matching.step import ANY, EDGE, HERE, Record
 from streamparse.matching.watch import Watch
 
 _UNKNOWN = Edge(State((), (), EDGE), None)
@@ -42,7 +43,7 @@ class LinearSeeker:
 
     def idle_state(self, before: str) -> State:
         """The state in which nothing is alive, after the given character."""
-        if not self.automaton.looks_back:
+        if not self.automaton.programs.looks_back:
             return self.automaton.resting
         return self.automaton.idle_state(self.automaton.class_of(before) if before else ANY)
 
@@ -135,10 +136,10 @@ class LinearSeeker:
             self.raise_limit()
 
         def longest_then_first(record: Record) -> tuple[int, int]:
-            return -registers[record.end], record.delimiter
+            return -registers[record[2]], record[0]
 
         best = min(self.state.records, key=longest_then_first)
-        self.found = registers[best.start], registers[best.end], self.watch.linear[best.delimiter]
+        self.found = registers[best[1]], registers[best[2]], self.watch.linear[best[0]]
         self.shortcuts.conclude(place + 1, self.state)
 
     def skip(self, text: str, at: int, base: int) -> int:

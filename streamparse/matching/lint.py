@@ -40,6 +40,8 @@ def warnings_of(pattern: str, kind: str) -> list[str]:
     return warnings + [message for applies, message in _RULES if applies(tree)]
 
 
+_HIGH_COUNT = 100
+
 _END = (
     "only the regex module understands this pattern ({}): it is looked for when the whole text is known, and until "
     "then everything is held back; write it with literals, classes, groups, alternatives, repeats and a lookahead at "
@@ -101,6 +103,13 @@ def _nests_repeats(tree: Node) -> bool:
     return False
 
 
+def _counts_high(tree: Node) -> bool:
+    return any(
+        isinstance(node, Repeat) and (node.maximum or node.minimum) > _HIGH_COUNT and width(node.body)[1] != 0
+        for node in walk(tree)
+    )
+
+
 def _strips_lazily(tree: Node) -> bool:
     for node in walk(tree):
         items = node.items if isinstance(node, Sequence) else ()
@@ -148,6 +157,10 @@ _RULES: tuple[tuple[Callable[[Node], bool], str], ...] = (
         _nests_repeats,
         "a repeat within a repeat can be matched in many ways, which takes exponential time where it is searched by "
         "trying; write the inner one without its repeat",
+    ),
+    (
+        _counts_high,
+        "a repeat with a high count costs that many times as much; write * or +, and a class that says where it ends",
     ),
     (
         _strips_lazily,
