@@ -33,7 +33,7 @@ class Case:
     tools: list[Tool] | None = field(default=None, compare=False)
 
 
-TEXT = "It is 21°C, \"mild\" & <b>dry</b>.\n\n- one {item}: {\"a\": [1]}\n- zwei, 三"
+TEXT = 'It is 21°C, "mild" & <b>dry</b>.\n\n- one {item}: {"a": [1]}\n- zwei, 三'
 THOUGHT = "They ask for the weather.\nLet me see: {a} <b> 'c'."
 WEATHER = Call("get_weather", {"city": "Paris", "days": 3}, "x7Yk2Qp9Z")
 NOTE = Call("add_note", {"text": 'Buy "milk" & eggs\nthen <b>rest</b>'}, "b3Nv8Lm1W")
@@ -93,7 +93,11 @@ def _cases(
     output = _output(said, prompt, full, envelope, reasoning)
     if output is None or not _shows(said, output) or _is_said_as_reasoning(said, output, reasoning):
         return
+    if envelope.own and any(end + envelope.anchor in output for end in envelope.ends[:1]):
+        return
     expected: Message = {}
+    if thought := _prefilled_reasoning(prompt, envelope, reasoning):
+        expected["reasoning_content"] = thought
     if said.content:
         expected["content"] = said.content
     if said.reasoning:
@@ -132,6 +136,14 @@ def _prefill(prompt: str, envelope: Envelope) -> str:
     return prompt.rpartition(envelope.anchor)[2] if envelope.anchor and envelope.anchor in prompt else ""
 
 
+def _prefilled_reasoning(prompt: str, envelope: Envelope, reasoning: Reasoning) -> str:
+    """Reasoning that the prompt itself writes from beginning to end."""
+    if not reasoning.open:
+        return ""
+    thought, closed, _ = _prefill(prompt, envelope).partition(reasoning.open)[2].partition(reasoning.close)
+    return thought.strip() if closed else ""
+
+
 def _opens_reasoning(prompt: str, envelope: Envelope, reasoning: Reasoning) -> bool:
     """Whether the prompt leaves reasoning open."""
     behind = _prefill(prompt, envelope).rpartition(reasoning.open) if reasoning.open else ("", "", "")
@@ -161,7 +173,11 @@ def _shows_text(value: str, output: str) -> bool:
 
 def _up_to_end(said: Said, output: str, ends: tuple[str, ...]) -> str:
     """The turn alone: some templates write the next turn's header behind it, whatever they are asked."""
-    words = [said.content or "", said.reasoning or "", *(word for call in said.calls for word in (call.name, *call.arguments))]
+    words = [
+        said.content or "",
+        said.reasoning or "",
+        *(word for call in said.calls for word in (call.name, *call.arguments)),
+    ]
     for end in ends:
         at = output.find(end)
         while at >= 0:

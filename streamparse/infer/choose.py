@@ -55,7 +55,9 @@ def _tried(
     """A composed reading and what fails with it, once left-over marks are noise."""
     template = compose(analysis, reading)
     failed = failures(template, cases)
-    left_over = [mark for case, got in failed if "content" not in case.expected for mark in _marks(got.get("content", ""))]
+    left_over = [
+        mark for case, got in failed if "content" not in case.expected for mark in _marks(got.get("content", ""))
+    ]
     if left_over and analysis.content.mode != "wrapped":
         mended = compose(analysis, reading, tuple(dict.fromkeys(left_over)))
         failed_then = failures(mended, cases)

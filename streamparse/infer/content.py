@@ -52,19 +52,16 @@ def find_content(prober: Prober, envelope: Envelope, reasoning: Reasoning) -> Co
     """Read how content is set off."""
     seen = list(_turns_with_content(prober, envelope, reasoning))
     leads = [turn.lead.strip() for turn in seen]
-    stray = (reasoning.close,) if reasoning.close and any(turn.closes_only for turn in seen) else ()
-    stray += tuple(
-        reasoning.close
-        for _, text in envelope.prefills()
-        if reasoning.close and text.strip().startswith(reasoning.close)
-    )
+    prefills = [text.strip() for _, text in envelope.prefills()]
+    closes_alone = any(turn.closes_only for turn in seen) or any(text.startswith(reasoning.close) for text in prefills)
+    stray = (reasoning.close,) if reasoning.close and closes_alone else ()
     if not any(is_mark(lead) for lead in leads):
-        return Content("plain", noise=tuple(dict.fromkeys(stray)), ends=envelope.ends)
+        return Content("plain", noise=stray, ends=envelope.ends)
     if all(is_mark(lead) for lead in leads):
         opening = common_suffix([_sharp(turn.lead) for turn in seen]).lstrip()
         if is_mark(opening):
             closes = _closes(seen, opening, envelope.ends)
-            return Content("wrapped", opening, closes, tuple(dict.fromkeys(stray)), _after(closes, envelope.ends))
+            return Content("wrapped", opening, closes, stray, _after(closes, envelope.ends))
     marks = [text for turn in seen if is_mark(turn.lead) for text in _marks_around(turn)]
     return Content("sometimes wrapped", noise=tuple(dict.fromkeys([*stray, *marks])), ends=envelope.ends)
 

@@ -13,7 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from streamparse.infer.compare import common_beginning, common_prefix, common_suffix, is_mark, loosely, outermost, pieces
+from streamparse.infer.compare import (
+    common_beginning,
+    common_prefix,
+    common_suffix,
+    is_mark,
+    loosely,
+    outermost,
+    pieces,
+)
 from streamparse.infer.conversation import CONTENT, FIRST, REASONING, RESULT, Prober, Said, Switches, after_last
 from streamparse.infer.sandbox import Refusal
 

@@ -121,7 +121,11 @@ class _Findings(NodeVisitor):
             self.read.add(node.name)
 
     def visit_For(self, node: jinja2.nodes.For) -> None:
-        self.bound.update(name.name for name in [node.target, *node.target.find_all(jinja2.nodes.Name)] if isinstance(name, jinja2.nodes.Name))
+        self.bound.update(
+            name.name
+            for name in [node.target, *node.target.find_all(jinja2.nodes.Name)]
+            if isinstance(name, jinja2.nodes.Name)
+        )
         self.generic_visit(node)
 
     def visit_Macro(self, node: jinja2.nodes.Macro) -> None:
@@ -211,7 +215,7 @@ class _MeteredSource(NodeTransformer):
         return _metered_by("_charged", node) if isinstance(node.arg, jinja2.nodes.Slice) else node
 
 
-def _metered_by(filter_name: str, node: jinja2.nodes.Expr, *arguments: jinja2.nodes.Expr) -> jinja2.nodes.Filter:
+def _metered_by(filter_name: str, node: Any, *arguments: jinja2.nodes.Expr) -> jinja2.nodes.Filter:
     """The node with one of the meter's filters around it."""
     return jinja2.nodes.Filter(node, filter_name, list(arguments), [], None, None)
 

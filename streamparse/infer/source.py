@@ -70,7 +70,9 @@ def _from_folder(folder: Path) -> ChatTemplate:
     for config in configs:
         if config.get("chat_template"):
             return _from_config({**tokens, **config}, str(folder))
-    raise InferenceError(f"{folder} has no chat template: neither {JINJA_FILE} nor the key in {' or '.join(JSON_FILES)}")
+    raise InferenceError(
+        f"{folder} has no chat template: neither {JINJA_FILE} nor the key in {' or '.join(JSON_FILES)}"
+    )
 
 
 def _text(path: Path) -> str:

@@ -56,8 +56,13 @@ PYTHON = """{{- call.name + '(' }}{%- for key, value in call.arguments.items() %
 def tagged(opening: str, argument: str, closing: str) -> str:
     """A call whose arguments have a tag each; ``argument`` writes ``key`` and ``value``."""
     return (
-        "{{- '" + opening + "' }}{%- for key, value in call.arguments.items() %}" + argument + "{%- endfor %}{{- '"
-        + closing + "' }}"
+        "{{- '"
+        + opening
+        + "' }}{%- for key, value in call.arguments.items() %}"
+        + argument
+        + "{%- endfor %}{{- '"
+        + closing
+        + "' }}"
     )
 
 
@@ -65,79 +70,221 @@ VALUE = "(value if value is string else value|tojson)"
 
 CALLS: dict[str, str] = {
     "JSON objects in tags": frame(content() + calls(OBJECT % ("<tool_call>\\n", "\\n</tool_call>"), between="\\n")),
-    "JSON objects in tags after a line break": frame(
-        content() + calls(OBJECT % ("\\n<tool_call>", "</tool_call>"))
-    ),
+    "JSON objects in tags after a line break": frame(content() + calls(OBJECT % ("\\n<tool_call>", "</tool_call>"))),
     "JSON list in a section": frame(
         content() + calls(OBJECT % ("", ""), before="<calls>[", after="]</calls>", between=", ")
     ),
-    "JSON list without an end": frame(content() + calls(OBJECT % ("", ""), before="[CALLS] [", after="]", between=", ")),
+    "JSON list without an end": frame(
+        content() + calls(OBJECT % ("", ""), before="[CALLS] [", after="]", between=", ")
+    ),
     "JSON objects in a section": frame(
         content() + calls(OBJECT % ("", ""), before="<calls>\\n", after="\\n</calls>", between="\\n")
     ),
     "JSON objects behind a mark": frame(content() + calls(OBJECT % ("<call> ", "\\n"))),
-    "a bare JSON object": frame(content() + calls("""{{- '{"name": "' + call.name + '", "parameters": ' + (call.arguments|tojson) + '}' }}""")),
+    "a bare JSON object": frame(
+        content() + calls("""{{- '{"name": "' + call.name + '", "parameters": ' + (call.arguments|tojson) + '}' }}""")
+    ),
     "bare JSON objects with a comma": frame(content() + calls(OBJECT % ("", ""), between=",")),
     "a bare JSON list": frame(content() + calls(OBJECT % ("", ""), before="[", after="]", between=", ")),
-    "indented JSON": frame(content() + "{%- if message.tool_calls %}{%- set ns = namespace(list=[]) %}{%- for t in message.tool_calls %}{%- set ns.list = ns.list + [{'name': t.function.name, 'arguments': t.function.arguments}] %}{%- endfor %}{{- '<calls>' + (ns.list|tojson(indent=4)) }}{%- endif %}"),
-    "whole calls as JSON": frame(content() + calls("{{- '<call>' + (tool_call|tojson) + '</call>' }}")),
-    "other keys": frame(content() + calls("""{{- '<do>{"tool_name": "' + call.name + '", "args": ' + (call.arguments|tojson) + ', "call_id": "' + tool_call.id + '"}</do>' }}""")),
-    "arguments as a text": frame(content() + calls("""{{- '<do>{"name": "' + call.name + '", "arguments": ' + call.arguments + '}</do>' }}""")),
-    "arguments as text in JSON": frame(content() + calls("""{{- '<do>' + ({'name': call.name, 'arguments': call.arguments|tojson}|tojson) + '</do>' }}""")),
-    "the name as key": frame(
-        content() + calls("""{{- '{"' + call.name + '": ' + (call.arguments|tojson) + '}' }}""", before="<calls>[", after="]</calls>", between=", ")
+    "indented JSON": frame(
+        content()
+        + "{%- if message.tool_calls %}{%- set ns = namespace(list=[]) %}{%- for t in message.tool_calls %}{%- set ns.list = ns.list + [{'name': t.function.name, 'arguments': t.function.arguments}] %}{%- endfor %}{{- '<calls>' + (ns.list|tojson(indent=4)) }}{%- endif %}"
     ),
-    "name in a tag, JSON behind it": frame(content() + calls("{{- '<function=' + call.name + '>' + (call.arguments|tojson) + '</function>' }}")),
+    "whole calls as JSON": frame(content() + calls("{{- '<call>' + (tool_call|tojson) + '</call>' }}")),
+    "other keys": frame(
+        content()
+        + calls(
+            """{{- '<do>{"tool_name": "' + call.name + '", "args": ' + (call.arguments|tojson) + ', "call_id": "' + tool_call.id + '"}</do>' }}"""
+        )
+    ),
+    "arguments as a text": frame(
+        content() + calls("""{{- '<do>{"name": "' + call.name + '", "arguments": ' + call.arguments + '}</do>' }}""")
+    ),
+    "arguments as text in JSON": frame(
+        content()
+        + calls("""{{- '<do>' + ({'name': call.name, 'arguments': call.arguments|tojson}|tojson) + '</do>' }}""")
+    ),
+    "the name as key": frame(
+        content()
+        + calls(
+            """{{- '{"' + call.name + '": ' + (call.arguments|tojson) + '}' }}""",
+            before="<calls>[",
+            after="]</calls>",
+            between=", ",
+        )
+    ),
+    "name in a tag, JSON behind it": frame(
+        content() + calls("{{- '<function=' + call.name + '>' + (call.arguments|tojson) + '</function>' }}")
+    ),
     "name, separator, JSON": frame(
-        content() + calls("{{- '<|call|>' + call.name + '<|sep|>' + (call.arguments|tojson) + '<|/call|>' }}", before="<|calls|>", after="<|/calls|>")
+        content()
+        + calls(
+            "{{- '<|call|>' + call.name + '<|sep|>' + (call.arguments|tojson) + '<|/call|>' }}",
+            before="<|calls|>",
+            after="<|/calls|>",
+        )
     ),
     "JSON in a fenced block": frame(
-        content() + calls("{{- '<|call|>function<|sep|>' + call.name + '\\n```json\\n' + (call.arguments|tojson) + '\\n```<|/call|>' }}", before="<|calls|>", after="<|/calls|>", between="\\n")
+        content()
+        + calls(
+            "{{- '<|call|>function<|sep|>' + call.name + '\\n```json\\n' + (call.arguments|tojson) + '\\n```<|/call|>' }}",
+            before="<|calls|>",
+            after="<|/calls|>",
+            between="\\n",
+        )
     ),
-    "nothing closes a call": frame(content() + calls("{{- '[CALL]' + call.name + '[ARGS]' + (call.arguments|tojson) }}")),
-    "an id between name and arguments": frame(content() + calls("{{- '[CALL]' + call.name + '[ID]' + tool_call.id + '[ARGS]' + (call.arguments|tojson) }}")),
+    "nothing closes a call": frame(
+        content() + calls("{{- '[CALL]' + call.name + '[ARGS]' + (call.arguments|tojson) }}")
+    ),
+    "an id between name and arguments": frame(
+        content() + calls("{{- '[CALL]' + call.name + '[ID]' + tool_call.id + '[ARGS]' + (call.arguments|tojson) }}")
+    ),
     "an id before the name": frame(
-        content() + calls("{{- '<|call|>' + tool_call.id + '<|name|>' + call.name + '<|args|>' + (call.arguments|tojson) + '<|/call|>' }}", before="<|calls|>")
+        content()
+        + calls(
+            "{{- '<|call|>' + tool_call.id + '<|name|>' + call.name + '<|args|>' + (call.arguments|tojson) + '<|/call|>' }}",
+            before="<|calls|>",
+        )
     ),
-    "an id behind the arguments": frame(content() + calls("{{- '<call name=\"' + call.name + '\">' + (call.arguments|tojson) + '</call><id>' + tool_call.id + '</id>' }}")),
+    "an id behind the arguments": frame(
+        content()
+        + calls(
+            "{{- '<call name=\"' + call.name + '\">' + (call.arguments|tojson) + '</call><id>' + tool_call.id + '</id>' }}"
+        )
+    ),
     "a running number": frame(
-        content() + calls("{{- '<|call|>functions.' + call.name + ':' + loop.index0|string + '<|args|>' + (call.arguments|tojson) + '<|/call|>' }}", before="<|calls|>", after="<|/calls|>")
+        content()
+        + calls(
+            "{{- '<|call|>functions.' + call.name + ':' + loop.index0|string + '<|args|>' + (call.arguments|tojson) + '<|/call|>' }}",
+            before="<|calls|>",
+            after="<|/calls|>",
+        )
     ),
-    "ids that hold the name": frame(content() + calls("{{- '<|call|>' + tool_call.id + '<|args|>' + (call.arguments|tojson) + '<|/call|>' }}", before="<|calls|>", after="<|/calls|>")),
-    "name and arguments in lines": frame(content() + calls("{{- '\\nAction: ' + call.name + '\\nAction Input: ' + (call.arguments|tojson) }}")),
-    "a tool on a server": frame(content() + calls("{{- '<use_tool>\\n<tool_name>' + call.name + '</tool_name>\\n<arguments>\\n' + (call.arguments|tojson) + '\\n</arguments>\\n</use_tool>' }}", between="\\n")),
+    "ids that hold the name": frame(
+        content()
+        + calls(
+            "{{- '<|call|>' + tool_call.id + '<|args|>' + (call.arguments|tojson) + '<|/call|>' }}",
+            before="<|calls|>",
+            after="<|/calls|>",
+        )
+    ),
+    "name and arguments in lines": frame(
+        content() + calls("{{- '\\nAction: ' + call.name + '\\nAction Input: ' + (call.arguments|tojson) }}")
+    ),
+    "a tool on a server": frame(
+        content()
+        + calls(
+            "{{- '<use_tool>\\n<tool_name>' + call.name + '</tool_name>\\n<arguments>\\n' + (call.arguments|tojson) + '\\n</arguments>\\n</use_tool>' }}",
+            between="\\n",
+        )
+    ),
     "arguments in tags with attributes": frame(
-        content() + calls(tagged("<invoke name=\"' + call.name + '\">\\n", "{{- '<parameter name=\"' + key + '\">' + " + VALUE + " + '</parameter>\\n' }}", "</invoke>\\n"), before="<calls>\\n", after="</calls>")
+        content()
+        + calls(
+            tagged(
+                "<invoke name=\"' + call.name + '\">\\n",
+                "{{- '<parameter name=\"' + key + '\">' + " + VALUE + " + '</parameter>\\n' }}",
+                "</invoke>\\n",
+            ),
+            before="<calls>\\n",
+            after="</calls>",
+        )
     ),
     "arguments in tags with an equals sign": frame(
-        content() + calls(tagged("<tool_call>\\n<function=' + call.name + '>\\n", "{{- '<parameter=' + key + '>\\n' + " + VALUE + " + '\\n</parameter>\\n' }}", "</function>\\n</tool_call>"), between="\\n")
+        content()
+        + calls(
+            tagged(
+                "<tool_call>\\n<function=' + call.name + '>\\n",
+                "{{- '<parameter=' + key + '>\\n' + " + VALUE + " + '\\n</parameter>\\n' }}",
+                "</function>\\n</tool_call>",
+            ),
+            between="\\n",
+        )
     ),
     "keys and values in tags": frame(
-        content() + calls(tagged("<tool_call>' + call.name + '\\n", "{{- '<key>' + key + '</key>\\n<value>' + " + VALUE + " + '</value>\\n' }}", "</tool_call>"), between="\\n")
+        content()
+        + calls(
+            tagged(
+                "<tool_call>' + call.name + '\\n",
+                "{{- '<key>' + key + '</key>\\n<value>' + " + VALUE + " + '</value>\\n' }}",
+                "</tool_call>",
+            ),
+            between="\\n",
+        )
     ),
     "keys and values in tags, in one line": frame(
-        content() + calls(tagged("<tool_call>' + call.name + '", "{{- '<key>' + key + '</key><value>' + " + VALUE + " + '</value>' }}", "</tool_call>"))
+        content()
+        + calls(
+            tagged(
+                "<tool_call>' + call.name + '",
+                "{{- '<key>' + key + '</key><value>' + " + VALUE + " + '</value>' }}",
+                "</tool_call>",
+            )
+        )
     ),
     "keys as tags": frame(
-        content() + calls(tagged("<invoke name=\"' + call.name + '\">", "{{- '<' + key + '>' + " + VALUE + " + '</' + key + '>' }}", "</invoke>"), before="<calls>", after="</calls>")
+        content()
+        + calls(
+            tagged(
+                "<invoke name=\"' + call.name + '\">",
+                "{{- '<' + key + '>' + " + VALUE + " + '</' + key + '>' }}",
+                "</invoke>",
+            ),
+            before="<calls>",
+            after="</calls>",
+        )
     ),
     "arguments with a type": frame(
-        content() + calls(tagged("<|open|>call tool=\"' + call.name + '\"<|sep|>", "{{- '<|open|>arg key=\"' + key + '\" type=\"' + ('string' if value is string else 'other') + '\"<|sep|>' + " + VALUE + " + '<|close|>arg<|sep|>' }}", "<|close|>call<|sep|>"), before="<|open|>tools<|sep|>", after="<|close|>tools<|sep|>")
+        content()
+        + calls(
+            tagged(
+                "<|open|>call tool=\"' + call.name + '\"<|sep|>",
+                "{{- '<|open|>arg key=\"' + key + '\" type=\"' + ('string' if value is string else 'other') + '\"<|sep|>' + "
+                + VALUE
+                + " + '<|close|>arg<|sep|>' }}",
+                "<|close|>call<|sep|>",
+            ),
+            before="<|open|>tools<|sep|>",
+            after="<|close|>tools<|sep|>",
+        )
     ),
     "values as JSON": frame(
-        content() + calls(tagged("<call name=\"' + call.name + '\">", "{{- '<arg name=\"' + key + '\">' + (value|tojson) + '</arg>' }}", "</call>"))
+        content()
+        + calls(
+            tagged(
+                "<call name=\"' + call.name + '\">",
+                "{{- '<arg name=\"' + key + '\">' + (value|tojson) + '</arg>' }}",
+                "</call>",
+            )
+        )
     ),
     "values in CDATA": frame(
-        content() + calls(tagged("<call name=\"' + call.name + '\">", "{%- set text = " + VALUE + " %}{%- if '<' in text or '&' in text %}{%- set text = '<![CDATA[' + text + ']]>' %}{%- endif %}{{- '<arg name=\"' + key + '\">' + text + '</arg>' }}", "</call>"))
+        content()
+        + calls(
+            tagged(
+                "<call name=\"' + call.name + '\">",
+                "{%- set text = "
+                + VALUE
+                + " %}{%- if '<' in text or '&' in text %}{%- set text = '<![CDATA[' + text + ']]>' %}{%- endif %}{{- '<arg name=\"' + key + '\">' + text + '</arg>' }}",
+                "</call>",
+            )
+        )
     ),
     "Python calls in a list": frame(content() + calls(PYTHON, before="<|calls|>[", after="]<|/calls|>", between=", ")),
     "Python calls without marks": frame(content() + calls(PYTHON, before="[", after="]", between=", ")),
     "Python calls in lines": frame(content() + calls(PYTHON, before="<calls>", after="</calls>", between="\\n")),
     "bare keys and marked texts": frame(
-        content() + calls("{{- '<|call>call:' + call.name + '{' }}{%- for key, value in call.arguments.items() %}{%- if not loop.first %}{{- ',' }}{%- endif %}{{- key + ':' }}{%- if value is string %}{{- '<|q|>' + value + '<|q|>' }}{%- else %}{{- value|tojson }}{%- endif %}{%- endfor %}{{- '}<call|>' }}")
+        content()
+        + calls(
+            "{{- '<|call>call:' + call.name + '{' }}{%- for key, value in call.arguments.items() %}{%- if not loop.first %}{{- ',' }}{%- endif %}{{- key + ':' }}{%- if value is string %}{{- '<|q|>' + value + '<|q|>' }}{%- else %}{{- value|tojson }}{%- endif %}{%- endfor %}{{- '}<call|>' }}"
+        )
     ),
     "the name in a header": frame(
-        content("<|channel|>final<|message|>", "") + calls("{{- ' to=' + call.name + '<|channel|>commentary<|message|>' + (call.arguments|tojson) }}", between="<|call|><|assistant|>"),
+        content("<|channel|>final<|message|>", "")
+        + calls(
+            "{{- ' to=' + call.name + '<|channel|>commentary<|message|>' + (call.arguments|tojson) }}",
+            between="<|call|><|assistant|>",
+        ),
         end="<|end|>",
     ),
 }
@@ -167,7 +314,8 @@ REASONING_TEMPLATES: dict[str, str] = {
     ),
     "only beside calls": frame(
         "{%- if message.tool_calls and message.reasoning_content %}{{- '<|thought|>' + message.reasoning_content + '<|/thought|>' }}{%- endif %}"
-        + content() + ONE_CALL
+        + content()
+        + ONE_CALL
     ),
     "in its own channel": frame(
         "{%- if message.reasoning_content %}{{- '<|channel|>analysis<|message|>' + message.reasoning_content + '<|end|><|start|>assistant' }}{%- endif %}"
@@ -181,15 +329,26 @@ REASONING_TEMPLATES: dict[str, str] = {
         "{%- if part.type == 'thinking' %}{{- '[THINK]' + part.thinking + '[/THINK]' }}{%- elif part.type == 'text' %}{{- part.text }}{%- endif %}"
         "{%- endfor %}{%- endif %}" + ONE_CALL
     ),
-    "under the key reasoning": frame("{%- if message.reasoning %}{{- '<|think|>' + message.reasoning + '<|/think|>' }}{%- endif %}" + content() + ONE_CALL),
-    "under the key thinking": frame("{%- if message.thinking %}{{- '<r>' + message.thinking + '</r>' }}{%- endif %}" + content() + ONE_CALL),
+    "under the key reasoning": frame(
+        "{%- if message.reasoning %}{{- '<|think|>' + message.reasoning + '<|/think|>' }}{%- endif %}"
+        + content()
+        + ONE_CALL
+    ),
+    "under the key thinking": frame(
+        "{%- if message.thinking %}{{- '<r>' + message.thinking + '</r>' }}{%- endif %}" + content() + ONE_CALL
+    ),
     "a sentence opens it": frame(
-        "{%- if message.reasoning_content %}{{- 'My reasoning:\\n' + message.reasoning_content + '\\n[ANSWER]\\n' }}{%- endif %}" + content(),
+        "{%- if message.reasoning_content %}{{- 'My reasoning:\\n' + message.reasoning_content + '\\n[ANSWER]\\n' }}{%- endif %}"
+        + content(),
         prompt="{{- 'My reasoning:\\n' }}",
     ),
-    "an empty one is written too": frame("{{- '<think>' + (message.reasoning_content or '') + '</think>\\n' }}" + content() + ONE_CALL),
+    "an empty one is written too": frame(
+        "{{- '<think>' + (message.reasoning_content or '') + '</think>\\n' }}" + content() + ONE_CALL
+    ),
     "only with a switch": frame(
-        "{%- if keep_thoughts and message.reasoning_content %}{{- '<think>' + message.reasoning_content + '</think>' }}{%- endif %}" + content() + ONE_CALL,
+        "{%- if keep_thoughts and message.reasoning_content %}{{- '<think>' + message.reasoning_content + '</think>' }}{%- endif %}"
+        + content()
+        + ONE_CALL,
     ),
 }
 """Ways to set off reasoning."""
@@ -198,10 +357,13 @@ CONTENT_TEMPLATES: dict[str, str] = {
     "bare": frame("{{- message.content }}"),
     "in marks": frame(content("<|text|>", "<|/text|>") + ONE_CALL),
     "in marks beside calls only": frame(
-        "{%- if message.tool_calls %}{{- '<|pre|>' + message.content + '<|/pre|>' }}{%- else %}{{- message.content }}{%- endif %}" + ONE_CALL
+        "{%- if message.tool_calls %}{{- '<|pre|>' + message.content + '<|/pre|>' }}{%- else %}{{- message.content }}{%- endif %}"
+        + ONE_CALL
     ),
     "behind a recipient": frame(
-        content("all\\n<|content|>") + "{%- if message.content and message.tool_calls %}{{- '<|from|>assistant\\n<|to|>' }}{%- endif %}" + calls("{{- call.name + '\\n<|content|>' + (call.arguments|tojson) }}", between="<|from|>assistant\\n<|to|>"),
+        content("all\\n<|content|>")
+        + "{%- if message.content and message.tool_calls %}{{- '<|from|>assistant\\n<|to|>' }}{%- endif %}"
+        + calls("{{- call.name + '\\n<|content|>' + (call.arguments|tojson) }}", between="<|from|>assistant\\n<|to|>"),
         header="<|from|>assistant\\n<|to|>",
         end="<|stop|>",
         user=("<|from|>user\\n<|to|>all\\n<|content|>", "\\n"),
@@ -211,8 +373,12 @@ CONTENT_TEMPLATES: dict[str, str] = {
     ),
     "trimmed": frame("{{- message.content|trim }}" + ONE_CALL),
     "without any mark": "{% for message in messages %}{{ message.content }}{% endfor %}",
-    "after a word": frame("{{- ' ' + message.content }}", user=("\\n\\nHuman: ", ""), header="\\n\\nAssistant:", end=""),
-    "with the end of the sequence": frame("{{- message.content + eos_token }}" + ONE_CALL, user=("[INST]", "[/INST]"), header="", end=""),
+    "after a word": frame(
+        "{{- ' ' + message.content }}", user=("\\n\\nHuman: ", ""), header="\\n\\nAssistant:", end=""
+    ),
+    "with the end of the sequence": frame(
+        "{{- message.content + eos_token }}" + ONE_CALL, user=("[INST]", "[/INST]"), header="", end=""
+    ),
 }
 """Ways to set off content."""
 
@@ -225,7 +391,9 @@ DEMANDING_TEMPLATES: dict[str, str] = {
         content() + ONE_CALL,
         before="{%- if messages[0].role != 'system' %}{{- raise_exception('no system message') }}{%- endif %}",
     ),
-    "tools must be given": frame(content() + ONE_CALL, before="{%- for tool in tools %}{{- tool|tojson }}{%- endfor %}"),
+    "tools must be given": frame(
+        content() + ONE_CALL, before="{%- for tool in tools %}{{- tool|tojson }}{%- endfor %}"
+    ),
     "content may not be empty": frame(
         "{%- if message.content == '' %}{{- raise_exception('empty content') }}{%- endif %}" + content() + ONE_CALL
     ),
@@ -235,8 +403,12 @@ DEMANDING_TEMPLATES: dict[str, str] = {
         "{% generation %}" + content() + "{% endgeneration %}" + ONE_CALL,
         before="{{- strftime_now('%Y-%m-%d') }}{%- for message in messages %}{%- if loop.index > 1 %}{%- break %}{%- endif %}{%- endfor %}",
     ),
-    "the next turn is always opened": frame(content() + ONE_CALL, end="<|end|>\\n").replace("{%- if add_generation_prompt %}", "{%- if true %}"),
-    "calls carry their name themselves": frame(content() + calls("{{- '<call>' + tool_call.name + ' ' + (tool_call.arguments|tojson) + '</call>' }}")),
+    "the next turn is always opened": frame(content() + ONE_CALL, end="<|end|>\\n").replace(
+        "{%- if add_generation_prompt %}", "{%- if true %}"
+    ),
+    "calls carry their name themselves": frame(
+        content() + calls("{{- '<call>' + tool_call.name + ' ' + (tool_call.arguments|tojson) + '</call>' }}")
+    ),
 }
 """Chat templates that refuse some conversations, or need to be spoken to in their own way."""
 

@@ -228,4 +228,3 @@ def _reading(
     markers = {"call open": around.call_open, "call close": around.call_close}
     markers |= {"section open": around.section_open, "section close": around.section_close}
     return Reading(construct, field, tuple(loose), around.call_open.lstrip(), markers)
-

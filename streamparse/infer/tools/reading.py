@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as default
 from typing import Any
 
 from streamparse.infer.compare import is_mark, pieces
@@ -36,8 +37,8 @@ class Reading:
     field: dict[str, Any]
     noise: tuple[str, ...] = ()
     opening: str = ""
-    markers: Mapping[str, str] = field(default_factory=dict)
-    policy: Mapping[str, Any] = field(default_factory=dict)
+    markers: Mapping[str, str] = default(default_factory=dict)
+    policy: Mapping[str, Any] = default(default_factory=dict)
     beyond: str = ""
 
 

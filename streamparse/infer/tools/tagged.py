@@ -1,8 +1,8 @@
-"""Calls whose arguments stand in a tag each: ``<parameter=city>Paris</parameter>``, ``<arg_key>…</arg_key><arg_value>…``.
+"""Calls whose arguments stand in a tag each: ``<parameter=city>Paris</parameter>``, ``<key>…</key><value>…</value>``.
 
 What teaches what: two arguments show what stands between them, and so where one ends and the next begins; a call without
-arguments shows where the name ends; a number against a text shows whether texts are quoted and what an attribute says;
-an awkward text shows optional wrappers (CDATA).
+arguments shows where the name ends; a number against a text shows whether texts are quoted and what an attribute
+says; an awkward text shows optional wrappers (CDATA).
 """
 
 from __future__ import annotations
@@ -13,19 +13,10 @@ from typing import Any
 
 from streamparse.infer.compare import common_prefix, split_between
 from streamparse.infer.conversation import FIRST, SECOND
-from streamparse.infer.tools.head import first_start, head_of, head_pattern, second_start
 from streamparse.infer.tools.json_calls import island_with
-from streamparse.infer.tools.observe import AWKWARD_TEXT, NUMBER, Observed, surroundings
-from streamparse.infer.tools.reading import (
-    Reading,
-    anything_but,
-    call_transform,
-    closing_keys,
-    flexible,
-    noise,
-    quoted,
-    varying,
-)
+from streamparse.infer.tools.named_call import Body, named_call
+from streamparse.infer.tools.observe import AWKWARD_TEXT, NUMBER, Observed
+from streamparse.infer.tools.reading import Reading, anything_but, flexible, quoted, varying
 
 (KEY_ONE, VALUE_ONE), (KEY_TWO, VALUE_TWO) = FIRST.arguments.items()
 (KEY_THREE, VALUE_THREE) = next(iter(SECOND.arguments.items()))
@@ -43,133 +34,108 @@ class Argument:
 def read_tagged(observed: Observed) -> Iterator[Reading]:
     """The reading of calls with one tag for each argument."""
     text = observed.one
-    places = [text.find(word) for word in (KEY_ONE, VALUE_ONE, KEY_TWO, VALUE_TWO)]
-    start = first_start(observed)
-    if island_with(text, dict(FIRST.arguments)) is not None or places != sorted(places) or start > places[0]:
+    places = [text.find(word) for word in (FIRST.name, KEY_ONE, VALUE_ONE, KEY_TWO, VALUE_TWO)]
+    if island_with(text, dict(FIRST.arguments)) is not None or places != sorted(places) or places[0] < 0:
         return
-    values_end = text.find(VALUE_TWO) + len(VALUE_TWO)
-    name_end = text.rfind(FIRST.name, 0, places[0]) + len(FIRST.name)
+    name_end = text.rfind(FIRST.name, 0, places[1]) + len(FIRST.name)
     argument = _argument(text, name_end)
     if argument is None:
         return
-    after = text[values_end:]
-    around = surroundings(text[:start], _between(observed), after, observed.ends)
-    body = len(text[name_end : places[0]]) - len(argument.open)
-    suffix = _behind_name(observed, text[name_end : name_end + max(body, 0)])
-    head = head_of(text, FIRST, start, name_end + len(suffix))
-    if head is None:
+    lead = text[name_end : places[1]]
+    suffix = _name_suffix(observed, lead.removesuffix(argument.open))
+    body = Body(name_end + len(suffix), text.find(VALUE_TWO) + len(VALUE_TWO))
+    followers = [lead, _behind_bare_name(observed)]
+    call = named_call(observed, body, _bodies(observed, len(suffix)), followers, argument_close=argument.close)
+    if call is None:
         return
-    followers = [text[name_end : places[0]], _text_behind_bare_name(observed)]
-    other = None
-    second = second_start(observed)
-    if observed.two is not None and second >= 0:
-        second_end = observed.two.rfind(SECOND.name, 0, observed.two.find(KEY_THREE)) + len(SECOND.name)
-        other = head_of(observed.two, SECOND, second, second_end + len(suffix))
-    opening = around.call_open if around.call_open.strip() else around.section_open + around.call_open
-    call_close = around.call_close[len(common_prefix([argument.close, around.call_close])) :]
-    around = replace(around, call_close=call_close)
-    keys: dict[str, Any] = {
-        "open_pattern": head_pattern(opening, head, other, followers),
-        **closing_keys(around, observed.ends, flexible(opening.strip())),
-    }
-    content = {"tag_pattern": _tag_pattern(observed, argument), **_value_parser(observed, argument)}
-    transform = call_transform("{name}", "{content}", "{id}" if "id" in head.kinds or FIRST.id in around.call_close else None)
-    field = {**keys, "content": "xml-inline", "content_args": content, "repeats": True, "transform": transform}
+    arguments = {"tag_pattern": _tag_pattern(observed, argument), "value_parser": _value_parser(observed, argument)}
     markers = {
-        "section open": around.section_open,
-        "call open": around.call_open,
         "name suffix": suffix,
         "argument open": argument.open,
         "argument middle": argument.middle,
         "argument close": argument.close,
-        "call close": call_close,
-        "section close": around.section_close,
     }
-    loose = noise(around.section_open if around.call_open.strip() else "", around.section_close)
-    yield Reading("name, then tagged arguments", field, loose, opening.lstrip(), markers)
+    content = {"content": "xml-inline", "content_args": arguments}
+    yield call.reading("name, then tagged arguments", content, markers)
 
 
 def _argument(text: str, name_end: int) -> Argument | None:
     """The tags around one argument."""
     before_key = text[name_end : text.find(KEY_ONE)]
     middle = text[text.find(KEY_ONE) + len(KEY_ONE) : text.find(VALUE_ONE)]
-    between = text[text.find(VALUE_ONE) + len(VALUE_ONE) : text.find(KEY_TWO)]
+    between = text[text.find(VALUE_ONE) + len(VALUE_ONE) : text.rfind(KEY_TWO, 0, text.find(VALUE_TWO))]
     after = text[text.find(VALUE_TWO) + len(VALUE_TWO) :]
-    if KEY_ONE in between:
-        between, after = between.replace(KEY_ONE, KEY_TWO), after
-    closing, separator, opening = split_between(between, after, before_key)
+    closing, separator, opening = split_between(between.replace(KEY_ONE, KEY_TWO), after, before_key)
     if not opening.strip() and not closing.strip():
         return None
     return Argument(opening if opening.strip() else separator + opening, middle, closing)
 
 
-def _between(observed: Observed) -> str | None:
-    """What stands between the last value of the first call and the first slot of the second."""
-    second = second_start(observed)
-    if observed.two is None or second < 0:
+def _bodies(observed: Observed, suffix: int) -> tuple[Body, Body] | None:
+    """The arguments of both calls in the turn that has two; ``suffix`` is how much of the name's end is no argument."""
+    two = observed.two
+    if two is None or min(two.find(VALUE_TWO), two.find(VALUE_THREE)) < 0:
         return None
-    end = observed.two.find(VALUE_TWO)
-    return observed.two[end + len(VALUE_TWO) : second] if 0 <= end < second else None
+    starts = [two.rfind(call.name, 0, two.find(next(iter(call.arguments)))) for call in (FIRST, SECOND)]
+    ends = [two.find(value) + len(value) for value in (VALUE_TWO, VALUE_THREE)]
+    if min(starts) < 0:
+        return None
+    names = (FIRST.name, SECOND.name)
+    first, second = (Body(at + len(name) + suffix, end) for at, name, end in zip(starts, names, ends, strict=True))
+    return first, second
 
 
-def _text_behind_bare_name(observed: Observed) -> str:
+def _behind_bare_name(observed: Observed) -> str:
     """What follows the name when there are no arguments."""
-    if observed.bare is None or FIRST.name not in observed.bare:
-        return ""
-    return observed.bare[observed.bare.rfind(FIRST.name) + len(FIRST.name) :]
+    bare = observed.bare or ""
+    return bare[bare.rfind(FIRST.name) + len(FIRST.name) :] if FIRST.name in bare else ""
 
 
-def _behind_name(observed: Observed, suffix: str) -> str:
+def _name_suffix(observed: Observed, suffix: str) -> str:
     """What belongs to the name itself: what follows it with and without arguments."""
-    bare = _text_behind_bare_name(observed)
+    bare = _behind_bare_name(observed)
     return common_prefix([suffix, bare]) if bare else suffix
 
 
 def _tag_pattern(observed: Observed, argument: Argument) -> str:
     """The pattern of one argument."""
-    middle_of_number, _ = _around_number(observed, argument)
+    middle_of_number = _middle_of_number(observed, argument)
     key = f"(?P<key>{anything_but(argument.middle, middle_of_number)}+)"
     if _quotes_texts(observed, argument):
         argument = replace(argument, middle=argument.middle.removesuffix('"'), close=argument.close.removeprefix('"'))
     wrapped_open, wrapped_close = _wrapper(observed, argument)
-    close = argument.close.replace(KEY_ONE, "\0").replace(KEY_TWO, "\0")
     value = f"{wrapped_open}(?P<value>.*?){wrapped_close}"
-    middle = _edge(argument.middle, middle_of_number)
-    return f"{flexible(argument.open.lstrip())}{key}{middle}{value}{_closing(close)}"
+    middle = _middle_pattern(argument.middle, middle_of_number)
+    return f"{flexible(argument.open.lstrip())}{key}{middle}{value}{_close_pattern(argument.close)}"
 
 
-def _edge(middle: str, other: str) -> str:
+def _middle_pattern(middle: str, other: str) -> str:
     """The text between key and value; one line break before the value is optional."""
     bare = middle.rstrip("\n")
-    pattern = varying(bare, other.rstrip("\n")) if other else flexible(bare)
-    return pattern + (r"\n?" if middle != bare else "")
+    return varying(bare, other.rstrip("\n")) + (r"\n?" if middle != bare else "")
 
 
-def _closing(close: str) -> str:
-    """The text behind the value; one line break before it is optional, a repeated key is the same key."""
-    bare = close.lstrip("\n").rstrip()
-    pattern = "(?P=key)".join(flexible(part) for part in bare.split("\0"))
+def _close_pattern(close: str) -> str:
+    """The text behind the value; one line break before it is optional, the key in it is the argument's own."""
+    bare = close.replace(KEY_ONE, KEY_TWO).lstrip("\n").rstrip()
+    pattern = "(?P=key)".join(flexible(part) for part in bare.split(KEY_TWO))
     return (r"\n?" if close.startswith("\n") else "") + pattern
 
 
-def _around_number(observed: Observed, argument: Argument) -> tuple[str, str]:
-    """What stands before and behind a value that is a number."""
-    text = observed.number
-    if text is None or KEY_ONE not in text or str(NUMBER) not in text:
-        return argument.middle, argument.close
-    _, _, rest = text.partition(KEY_ONE)
-    middle, _, close = rest.partition(str(NUMBER))
-    return middle, close
+def _middle_of_number(observed: Observed, argument: Argument) -> str:
+    """What stands between key and value where the value is a number."""
+    _, key, rest = (observed.number or "").partition(KEY_ONE)
+    middle, number, _ = rest.partition(str(NUMBER))
+    return middle if key and number else argument.middle
 
 
 def _wrapper(observed: Observed, argument: Argument) -> tuple[str, str]:
     """What is written around a text with awkward characters alone, as optional patterns."""
-    text = observed.awkward
-    if text is None or AWKWARD_TEXT not in text:
+    before, found, after = (observed.awkward or "").partition(AWKWARD_TEXT)
+    if not found or argument.middle not in before or argument.close.strip() not in after:
         return "", ""
-    before, _, after = text.partition(AWKWARD_TEXT)
-    wrapped_open = before.rpartition(argument.middle)[2] if argument.middle in before else ""
-    wrapped_close = after.partition(argument.close.strip())[0] if argument.close.strip() in after else ""
+    wrapped_open = before.rpartition(argument.middle)[2]
+    wrapped_close = after.partition(argument.close.strip())[0]
     if not wrapped_open.strip() or not wrapped_close.strip():
         return "", ""
     return f"(?:{quoted(wrapped_open)})?", f"(?:{quoted(wrapped_close)})?"
@@ -177,12 +143,12 @@ def _wrapper(observed: Observed, argument: Argument) -> tuple[str, str]:
 
 def _quotes_texts(observed: Observed, argument: Argument) -> bool:
     """Whether texts are quoted as in JSON: a quote stands before a text and none before a number."""
-    middle, _ = _around_number(observed, argument)
-    return argument.middle.endswith('"') and argument.close.startswith('"') and not middle.endswith('"')
+    quotes = argument.middle.endswith('"') and argument.close.startswith('"')
+    return quotes and not _middle_of_number(observed, argument).endswith('"')
 
 
 def _value_parser(observed: Observed, argument: Argument) -> dict[str, Any]:
     """How values are read: as JSON where texts are quoted and numbers are not, else as they stand."""
     if _quotes_texts(observed, argument):
-        return {"value_parser": {"name": "json"}}
-    return {"value_parser": {"name": "text", "args": {"strip": False}}}
+        return {"name": "json"}
+    return {"name": "text", "args": {"strip": False}}
