@@ -21,6 +21,7 @@ from streamparse.matching.syntax import (
     UnsupportedSyntax,
     parse,
     walk,
+    width,
 )
 
 
