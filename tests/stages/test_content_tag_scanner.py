@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 import regex
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from streamparse.stages.content.tag_pattern import compile_tag_pattern
-from streamparse.stages.content.tag_scanner import pattern_finder, tag_finder
+from streamparse.stages.content.tag_scanner import Tag, pattern_finder, tag_finder
 from streamparse.stages.content.tag_shape import recognise
 
 USUAL = [
@@ -67,7 +69,11 @@ texts = st.lists(
 
 
 def found(pattern: str, text: str) -> list[tuple[object, ...]]:
-    return [*map(tuple, pattern_finder(compile_tag_pattern(pattern), 10)(text))]
+    return read(pattern_finder(compile_tag_pattern(pattern), 10)(text))
+
+
+def read(tags: Iterable[Tag]) -> list[tuple[object, ...]]:
+    return [(tag.key, tag.value, tag.position) for tag in tags]
 
 
 @pytest.mark.parametrize("pattern", USUAL)
@@ -85,7 +91,7 @@ def test_a_pattern_whose_matches_take_more_than_a_look_ahead_is_left_to_regex(pa
 def test_the_scanner_finds_what_regex_finds(pattern, several):
     assume(recognise(pattern) is not None)
     for text in several:
-        assert [*map(tuple, tag_finder(pattern, 10)(text))] == found(pattern, text)
+        assert read(tag_finder(pattern, 10)(text)) == found(pattern, text)
 
 
 @pytest.mark.parametrize("pattern", USUAL)
@@ -95,7 +101,7 @@ def test_the_usual_tags_are_found_in_any_mixture(pattern, data):
     tag = regex.sub(r"\\s[*+]|\(\?:.*?\)\)?\??", " ", regex.sub(r"\\n\??", "\n", pattern))
     tag = regex.sub(r"\(\?P<key>.*?\)|\(\?P=key\)|\\1", "k", regex.sub(r"\(\?P<value>.*?\)", "v", tag))
     text = "".join(data.draw(st.lists(st.sampled_from([tag, *words, "k", " ", "\n", "v"]), max_size=12)))
-    assert [*map(tuple, tag_finder(pattern, 10)(text))] == found(pattern, text)
+    assert read(tag_finder(pattern, 10)(text)) == found(pattern, text)
 
 
 @pytest.mark.parametrize(
@@ -122,3 +128,20 @@ def test_texts_are_scanned_independently_of_one_another():
     find = tag_finder(USUAL[0], 1)
     one, other = find("<parameter=a>1</parameter>" * 2), find("<parameter=bb>22</parameter>" * 2)
     assert [next(one).key, next(other).key, next(one).key, next(other).key] == ["a", "bb", "a", "bb"]
+
+
+DECLARING = (
+    '<｜DSML｜parameter name="(?P<key>[^"]+)"(?: string="(?P<string>true|false)")?>(?P<value>.*?)</｜DSML｜parameter>'
+)
+
+
+@given(st.lists(either("<｜DSML｜parameter", ' name="', 'a"', ' string="', 'true"', ">", "v", "</｜DSML｜parameter>",
+    '<｜DSML｜parameter name="b" string="false">'), max_size=14).map("".join))  # fmt: skip
+def test_what_tags_say_of_their_values_is_read_as_regex_reads_it(text):
+    by_regex = pattern_finder(compile_tag_pattern(DECLARING), 10, "string")(text)
+    assert [*tag_finder(DECLARING, 10, kinds=True)(text)] == [*by_regex]
+
+
+def test_tags_that_say_what_their_values_are_take_linear_time():
+    tag = '<｜DSML｜parameter name="b" string="false">1</｜DSML｜parameter>'
+    assert {found.kind for found in tag_finder(DECLARING, 1, kinds=True)(tag * 20_000)} == {"false"}

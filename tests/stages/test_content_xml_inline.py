@@ -182,3 +182,36 @@ def test_collected_values_remember_each_text():
     assert value == {"a": [1, "x", 2]}
     assert isinstance(value, SourcedDict)
     assert value.sources == {"a": ["1", None, "2"]}
+
+
+DECLARED = r'<p name="(?P<key>[^"]+)"(?: string="(?P<string>true|false)")?>(?P<value>.*?)</p>'
+TYPED = r"<(?P<key>\w+)(?: type=(?P<type>\w+))?>(?P<value>.*?)</\1>"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "value"),
+    [
+        (DECLARED, '<p name="zip" string="true">90210</p>', "90210"),
+        (DECLARED, '<p name="zip" string="true"> {"a": 1} </p>', ' {"a": 1} '),
+        (DECLARED, '<p name="zip" string="false">-7</p>', -7),
+        (DECLARED, '<p name="zip">-7</p>', -7),
+        (TYPED, "<zip type=string>90210</zip>", "90210"),
+        (TYPED, "<zip type=number>90210</zip>", 90210),
+        (r"(?P<key>zip):(?P<type>\w+)=(?P<value>\S+)", "zip:string=90210", "90210"),
+    ],
+)
+def test_a_tag_may_say_what_its_value_is_which_the_lenient_modes_believe(pattern, text, value):
+    arguments = {"tag_pattern": pattern, "value_parser": GUESSING}
+    assert prepare_content("xml-inline", arguments, keep_source=True)(text) == {"zip": value}
+
+
+def test_what_a_tag_says_of_its_value_is_nothing_to_the_strict_mode():
+    arguments = {"tag_pattern": DECLARED, "value_parser": GUESSING}
+    assert prepare_content("xml-inline", arguments)('<p name="zip" string="true">90210</p>') == {"zip": 90210}
+
+
+def test_a_value_declared_as_text_is_not_read_from_anything_else():
+    arguments = {"tag_pattern": DECLARED, "value_parser": GUESSING}
+    value = prepare_content("xml-inline", arguments, keep_source=True)('<p name="a" string="true"> 1 </p>')
+    assert isinstance(value, SourcedDict)
+    assert value.sources == {}

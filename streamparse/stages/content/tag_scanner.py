@@ -21,28 +21,53 @@ from streamparse.stages.content.tag_shape import TagShape, recognise
 
 
 class Tag(NamedTuple):
-    """One tag: its key, its value (None where the group took no part in the match), and where the value starts."""
+    """One tag: its key, its value (None where the group took no part in the match), and where the value starts.
+
+    ``start`` and ``end`` are where the tag itself stands, maybe without what can be left out at its edges; ``kind`` is
+    what it says that its value is, if that is asked for (``KIND_GROUPS``).
+    """
 
     key: str
     value: str | None
     position: int
+    start: int
+    end: int
+    kind: str | None = None
 
+
+KIND_GROUPS = ("string", "type")
+"""The groups of a tag pattern that say what a value is: whether it is a string, or its type."""
 
 FindTags = Callable[[str], Iterator[Tag]]
 
 
-def tag_finder(pattern: str, seconds: float) -> FindTags:
-    r"""Make the function that finds the tags of ``pattern``; raises FaultyPattern.
+def tag_finder(pattern: str, seconds: float, *, kinds: bool = False) -> FindTags:
+    r"""Make the function that finds the tags of ``pattern``, with ``kinds`` also theirs; raises FaultyPattern.
 
-    >>> [*tag_finder(r"<(?P<key>\w+)>(?P<value>.*?)</\1>", 1.0)("<a>1</a> <b>2</b>")]
-    [Tag(key='a', value='1', position=3), Tag(key='b', value='2', position=12)]
+    >>> [*tag_finder(r"<(?P<key>\w+)>(?P<value>.*?)</\1>", 1.0)("<a>1</a> <b>2</b>")]  # doctest: +NORMALIZE_WHITESPACE
+    [Tag(key='a', value='1', position=3, start=0, end=8, kind=None),
+     Tag(key='b', value='2', position=12, start=9, end=17, kind=None)]
     """
     compiled = compile_tag_pattern(pattern)
+    kind_group = next((name for name in KIND_GROUPS if kinds and name in compiled.groupindex), None)
     shape = recognise(pattern)
-    return shape_finder(shape) if shape else pattern_finder(compiled, seconds)
+    if shape is None:
+        return pattern_finder(compiled, seconds, kind_group)
+    return shape_finder(shape, kind_reader(compiled, shape, kind_group) if kind_group else None)
 
 
-def pattern_finder(pattern: regex.Pattern[str], seconds: float) -> FindTags:
+def kind_reader(pattern: regex.Pattern[str], shape: TagShape, group: str) -> Callable[[str, str], str | None]:
+    """Make the function from a tag's head and key to its kind: it matches the tag without the value."""
+
+    def read(head: str, key: str) -> str | None:
+        closing = shape.closing if shape.closing_end is None else shape.closing + key + shape.closing_end
+        match = pattern.match(head + closing)
+        return match[group] if match is not None else None
+
+    return read
+
+
+def pattern_finder(pattern: regex.Pattern[str], seconds: float, kind_group: str | None = None) -> FindTags:
     """Make a function that searches with ``regex`` itself, for at most ``seconds`` a text."""
     groups = pattern.groupindex
 
@@ -53,10 +78,8 @@ def pattern_finder(pattern: regex.Pattern[str], seconds: float) -> FindTags:
                 if key is None:
                     reason = f"tag_pattern needs a group 'key' that takes part in every match: {pattern.pattern}"
                     raise ContentError(reason, position=match.start())
-                if "value" in groups:
-                    yield Tag(key, match["value"], match.start("value"))
-                else:
-                    yield Tag(key, "", match.start())
+                value, position = (match["value"], match.start("value")) if "value" in groups else ("", match.start())
+                yield Tag(key, value, position, *match.span(), match[kind_group] if kind_group else None)
         except TimeoutError:
             reason = f"tag_pattern took more than {seconds} s; make it simpler, or raise pattern_seconds"
             raise LimitError(reason, limit="pattern_seconds") from None
@@ -64,8 +87,8 @@ def pattern_finder(pattern: regex.Pattern[str], seconds: float) -> FindTags:
     return find
 
 
-def shape_finder(shape: TagShape) -> FindTags:
-    """Make a function that scans for tags of a known shape.
+def shape_finder(shape: TagShape, kind_of: Callable[[str, str], str | None] | None = None) -> FindTags:
+    """Make a function that scans for tags of a known shape; ``kind_of`` gives a tag's kind by its head and key.
 
     Each part ends in one way only, so the first closing text after a value's start ends it, and where there is none,
     there is none for any later tag either.
@@ -93,7 +116,9 @@ def shape_finder(shape: TagShape) -> FindTags:
                 start = text.find(opening, start + 1)
                 continue
             value_end, tag_end = end
-            yield Tag(text[position:key_end], text[value_start:value_end], value_start)
+            key = text[position:key_end]
+            kind = kind_of(text[start:value_start], key) if kind_of else None
+            yield Tag(key, text[value_start:value_end], value_start, start, tag_end, kind)
             start = text.find(opening, tag_end)
 
     return find

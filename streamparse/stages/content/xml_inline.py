@@ -5,6 +5,9 @@ between tags is passed over. A repeated key takes its last value, or with ``merg
 A pattern whose shape allows it is searched for by a scanner in linear time (see ``tag_scanner``), any other by
 ``regex`` itself within a time bound.
 
+Where sources are kept, that is in the lenient modes, a group ``string`` or ``type`` of the pattern says what a value
+is: ``true`` or ``string`` keeps it as the text that it is, and anything else leaves it to the ``value_parser``.
+
 >>> pattern = r"<p=(?P<key>\\w+)>\\s*(?P<value>.*?)\\s*</p>"
 >>> PARSER.prepare({"tag_pattern": pattern})("<p=a> 1 </p> and <p=b>2</p>")
 {'a': '1', 'b': '2'}
@@ -12,7 +15,7 @@ A pattern whose shape allows it is searched for by a scanner in linear time (see
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from streamparse.errors import ContentError, Fault
@@ -32,24 +35,35 @@ from streamparse.stages.content.value_parser import SourcedDict, ValueParser, ch
 ARGUMENTS = {"tag_pattern": str, "value_parser": dict, "merge_duplicates": bool}
 
 
+IS_TEXT = frozenset({"true", "string"})
+"""What the groups ``string`` and ``type`` say of a value that is text."""
+
+
 def prepare(arguments: Mapping[str, Any], preparation: Preparation = STRICT, /) -> Parse:
     """Make the parse function."""
     pattern = arguments.get("tag_pattern")
     if not isinstance(pattern, str):
         return failing("xml-inline needs the argument tag_pattern")
     try:
-        tags_of = tag_finder(pattern, preparation.limits.pattern_seconds)
+        tags_of = tag_finder(pattern, preparation.limits.pattern_seconds, kinds=preparation.keep_source)
     except FaultyPattern as error:
         return failing(f"tag_pattern can't be compiled: {error}")
+    values_of_tags = assembler(arguments, preparation)
+    return lambda text: values_of_tags(tags_of(text))
+
+
+def assembler(arguments: Mapping[str, Any], preparation: Preparation) -> Callable[[Iterable[Tag]], dict[str, Any]]:
+    """Make the function from the tags of a text to the dictionary that they write."""
     values_of = ValueParser(arguments.get("value_parser"), preparation)
     collects = bool(arguments.get("merge_duplicates", False))
 
-    def parse(text: str) -> dict[str, Any]:
+    def assemble(tags: Iterable[Tag]) -> dict[str, Any]:
         values: dict[str, Any] = SourcedDict() if values_of.keep_source else {}
         repeated: set[str] = set()
-        for tag in tags_of(text):
+        for tag in tags:
             value = value_of(tag)
-            source = values_of.source(tag.value, value) if values_of.keep_source and tag.value is not None else None
+            was_read = values_of.keep_source and tag.value is not None and tag.kind not in IS_TEXT
+            source = values_of.source(tag.value or "", value) if was_read else None
             if collects and tag.key in values:
                 collect(values, repeated, tag.key, value, source)
             else:
@@ -57,13 +71,15 @@ def prepare(arguments: Mapping[str, Any], preparation: Preparation = STRICT, /) 
         return values
 
     def value_of(tag: Tag) -> Any:
+        if tag.kind in IS_TEXT:
+            return tag.value
         if tag.value is not None:
             return values_of.parse(tag.value, tag.position)
         if values_of.parses:
             raise ContentError(f"the tag of {tag.key!r} has no value to parse", position=tag.position)
         return None
 
-    return parse
+    return assemble
 
 
 def replace(values: dict[str, Any], key: str, value: Any, source: str | None) -> None:
