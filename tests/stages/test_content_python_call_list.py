@@ -155,5 +155,26 @@ def test_a_long_list_is_read_to_its_end():
     assert parse(written(many)) == many
 
 
-def test_it_takes_no_arguments():
+def unbracketed(text: str):
+    return prepare_content("python-call-list", {"brackets": False}, keep_source=True)(text)
+
+
+@pytest.mark.parametrize("text", ["f(a=1)\ng()", "f(a=1), g()", "f(a=1),\ng()\n", "\n f(a=1) \n\n g()"])
+def test_calls_may_stand_without_brackets_on_lines_or_with_commas(text):
+    assert [call["name"] for call in unbracketed(text)] == ["f", "g"]
+    assert unbracketed(text)[0]["arguments"] == {"a": 1}
+
+
+@pytest.mark.parametrize("text", ["", "f() g()", "f(),", "f(", "[f()]", "f()]", "f\n()\nx", "f(),,g()"])
+def test_calls_without_brackets_keep_to_their_grammar(text):
+    with pytest.raises(ContentError):
+        unbracketed(text)
+
+
+def test_the_strict_mode_wants_the_brackets_as_transformers_does():
+    with pytest.raises(ContentError):
+        prepare_content("python-call-list", {"brackets": False})("f()")
+
+
+def test_other_arguments_are_ignored_with_a_warning():
     assert [w.path for w in check_content("python-call-list", {"strip": True}, "p")[1]] == ["p.strip"]

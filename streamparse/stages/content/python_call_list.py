@@ -12,8 +12,13 @@ The grammar (white space is ``[ \\t\\n\\r]``, and allowed between all tokens)::
 
 There are no trailing commas, and lists and objects enclose one another up to 100 deep.
 
+With ``brackets`` false the calls stand without the outer brackets, one or more, each on a line of its own or after a
+comma. transformers ignores this argument, so it counts in the lenient modes only.
+
 >>> PARSER.prepare({})("[add(a=1, b=[True, None]), now()]")
 [{'name': 'add', 'arguments': {'a': 1, 'b': [True, None]}}, {'name': 'now', 'arguments': {}}]
+>>> PARSER.prepare({"brackets": False}, Preparation(keep_source=True))("now()\\nnow()")
+[{'name': 'now', 'arguments': {}}, {'name': 'now', 'arguments': {}}]
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NoReturn
 
 from streamparse.errors import LimitError
@@ -33,6 +39,8 @@ from streamparse.stages.content.table import (
     content_error,
     known_arguments,
 )
+
+ARGUMENTS = {"brackets": bool}
 
 MAX_DEPTH = 100
 MAX_INTEGER = 2**53 - 1
@@ -91,17 +99,33 @@ class Reader:
         return False
 
     def calls(self) -> list[dict[str, Any]]:
-        """Read the whole text."""
+        """Read the whole text, with the outer brackets."""
         calls: list[dict[str, Any]] = []
         self.expect("[")
         ended = self.take("]")
         while not ended:
-            calls.append({"name": self.name("a function's name"), "arguments": self.arguments()})
+            calls.append(self.call())
             ended = self.ends("]")
         self.at("")
         if self.position != len(self.text):
             self.fail("there is more after the closing ']'")
         return calls
+
+    def unbracketed_calls(self) -> list[dict[str, Any]]:
+        """Read the whole text, without the outer brackets."""
+        calls = [self.call()]
+        while True:
+            end = self.position
+            comma = self.take(",")
+            if not comma and self.position == len(self.text):
+                return calls
+            if not comma and "\n" not in self.text[end : self.position]:
+                self.fail("expected ',' or a line break between calls")
+            calls.append(self.call())
+
+    def call(self) -> dict[str, Any]:
+        """Read one call."""
+        return {"name": self.name("a function's name"), "arguments": self.arguments()}
 
     def arguments(self) -> dict[str, Any]:
         """Read a call's arguments with their parentheses."""
@@ -218,16 +242,18 @@ class Reader:
         return CONSTANTS[match[0]]
 
 
-def prepare(_arguments: Mapping[str, Any], _preparation: Preparation = STRICT, /) -> Parse:
+def prepare(arguments: Mapping[str, Any], preparation: Preparation = STRICT, /) -> Parse:
     """Make the parse function."""
+    if preparation.keep_source and isinstance(arguments, Mapping) and not arguments.get("brackets", True):
+        return partial(parse, brackets=False)
     return parse
 
 
-def parse(text: str) -> list[dict[str, Any]]:
+def parse(text: str, *, brackets: bool = True) -> list[dict[str, Any]]:
     """Read a list of calls; raises ContentError with the position where the text leaves the grammar."""
     reader = Reader(text)
     try:
-        return reader.calls()
+        return reader.calls() if brackets else reader.unbracketed_calls()
     except RecursionError:
         raise LimitError(
             "lists and objects are nested deeper than the interpreter's stack has room for",
@@ -237,8 +263,8 @@ def parse(text: str) -> list[dict[str, Any]]:
 
 
 def check(arguments: Mapping[str, Any], path: str, _depth: int = 0, /) -> Findings:
-    """Check the arguments; there are none."""
-    return known_arguments("python-call-list", arguments, path, {})
+    """Check the arguments."""
+    return known_arguments("python-call-list", arguments, path, ARGUMENTS)
 
 
 PARSER = ContentParser("python-call-list", streams=False, prepare=prepare, check=check, ignores_arguments=True)
