@@ -43,13 +43,21 @@ class ContentLimits:
 DEFAULT_CONTENT_LIMITS = ContentLimits()
 
 
+Rescue = Callable[[str, Mapping[str, Any], str], Any]
+"""A content parser's name, its arguments and a text that it can't read to a value; raises ContentError."""
+
+
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """How a parse function is to be made: within which limits, and whether dictionaries remember their sources."""
+    """How a parse function is to be made: within which limits, and whether dictionaries remember their sources.
+
+    ``rescue`` is asked for the value of a text that a ``value_parser`` can't read.
+    """
 
     limits: ContentLimits = DEFAULT_CONTENT_LIMITS
     keep_source: bool = False
     depth: int = 0
+    rescue: Rescue | None = None
 
 
 STRICT = Preparation()

@@ -42,17 +42,21 @@ class SourcedDict(dict[str, Any]):
 class ValueParser:
     """Parses the values of a dictionary-shaped content parser, and tells which texts are worth remembering."""
 
-    __slots__ = ("_guesses", "_parse", "_strip", "keep_source", "parses")
+    __slots__ = ("_guesses", "_parse", "_rescue", "_strip", "keep_source", "parses")
 
     def __init__(self, specification: Any, preparation: Preparation) -> None:
         self.keep_source = preparation.keep_source and specification is not None
         self._parse: Parse | None = None
+        self._rescue: Parse | None = None
         self.parses = specification is not None
         self._strip = self._guesses = False
         if isinstance(specification, Mapping):
             given = specification.get("args", {})
             arguments = given if isinstance(given, Mapping) else {}
-            self._parse = prepare_nested(specification.get("name", "text"), arguments, preparation)
+            name = specification.get("name", "text")
+            self._parse = prepare_nested(name, arguments, preparation)
+            if (rescue := preparation.rescue) is not None and isinstance(name, str):
+                self._rescue = lambda text: rescue(name, arguments, text)
             self._strip = strips(arguments)
             self._guesses = bool(arguments.get("allow_non_json"))
 
@@ -63,6 +67,8 @@ class ValueParser:
         try:
             return self._parse(text)
         except ParseError as error:
+            if self._rescue is not None and isinstance(error, ContentError):
+                return self._rescue(text)
             if position is None or error.position is None:
                 raise
             raise moved(error, position) from None
