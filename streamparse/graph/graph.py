@@ -15,7 +15,7 @@ if there is one; it is raised after what came before it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -23,7 +23,7 @@ from typing import Any, Self
 
 from streamparse.errors import StreamparseError
 from streamparse.graph.chain import Chain, StageStatistics
-from streamparse.graph.channel import CAPACITY, Channel, ChannelStatistics
+from streamparse.graph.channel import CAPACITY, ChannelStatistics
 from streamparse.graph.closing import closer_for_later
 from streamparse.graph.source import Source, SourceReader
 from streamparse.graph.stage import Segment, segments_of
@@ -68,7 +68,7 @@ class Graph:
         capacity: int = CAPACITY,
     ) -> None:
         self._reader = source if isinstance(source, SourceReader) else SourceReader(source)
-        self._batches: SourceReader | Channel[Any] = self._reader
+        self._source: SourceReader | Workers = self._reader
         self._chain = Chain(())
         self._workers: Workers | None = None
         segments = segments_of(stages, chaining=chaining)
@@ -78,8 +78,7 @@ class Graph:
         else:
             if not (chaining and segments and segments[0].machines):
                 segments.insert(0, Segment("source", Chain(())))
-            self._workers = Workers(self._reader, segments, capacity)
-            self._batches = self._workers.channels[-1]
+            self._source = self._workers = Workers(self._reader, segments, capacity)
         self._ready: deque[Any] = deque()
         self._items = 0
         self._reading = False
@@ -90,11 +89,9 @@ class Graph:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Any:
+    def __anext__(self) -> Coroutine[Any, Any, Any]:
         """Give the next item; what is ready is given without a visit to the event loop."""
-        if not self._ready:
-            await self._refill()
-        return self._ready.popleft()
+        return self._give() if self._ready else self._read()
 
     async def __aenter__(self) -> Self:
         if self._workers is not None:
@@ -135,8 +132,12 @@ class Graph:
             channels=tuple(channel.statistics() for channel in self._workers.channels) if self._workers else (),
         )
 
-    async def _refill(self) -> None:
-        """Read batches until something is ready; raises StopAsyncIteration, or what has failed, if nothing will be."""
+    async def _give(self) -> Any:
+        """Give an item that is ready."""
+        return self._ready.popleft()
+
+    async def _read(self) -> Any:
+        """Read until an item is ready, and give it; raises StopAsyncIteration, or what has failed, if none will be."""
         if self._reading:
             raise StreamparseError("another task is reading this stream; an event goes to one reader")
         ready = self._ready
@@ -144,14 +145,9 @@ class Graph:
         try:
             if not (self._begun or self._closed):
                 self._begin()
-            while not ready and not self._closed:
-                async for batch in self._batches:
-                    self._chain.feed(batch, ready)
-                    if ready:
-                        break
-                else:
-                    self._chain.finish(ready)
-                    await self._close()
+            if not (ready or self._closed or await self._source.feed(self._chain.feed, ready)):
+                self._chain.finish(ready)
+                await self._close()
         except Exception as error:
             self._failure = error
             await self._close_quietly()
@@ -167,6 +163,7 @@ class Graph:
         if not ready:
             failure, self._failure = self._failure, None
             raise failure or StopAsyncIteration
+        return ready.popleft()
 
     def _begin(self) -> None:
         """Do what comes before the first batch."""

@@ -12,13 +12,14 @@ are and even if the source never really waits.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import anyio.lowlevel
 
 from streamparse.errors import SourceError, StreamparseError
+from streamparse.graph.chain import Made
 from streamparse.graph.channel import CAPACITY, Channel
 from streamparse.graph.closing import close_all
 from streamparse.graph.thread import ThreadReader
@@ -66,26 +67,32 @@ class SourceReader:
 
     async def __anext__(self) -> list[Any]:
         """Give the next pieces, cut into slices where they are large."""
-        if self._work >= SLICE:
-            self._work = 0
-            await anyio.lowlevel.checkpoint()
-        if self._backlog:
-            return self._next_slice()
-        if self.end is not None:
-            raise StopAsyncIteration
-        try:
-            piece = await self._next()
-        except StopAsyncIteration:
-            raise
-        except Exception as error:
-            failure = _source_error(error)
-            raise failure from failure.__cause__
-        if type(piece) is str and len(piece) < SLICE:
-            self.pieces += 1
-            self.amount += len(piece)
-            self._work += len(piece) + _PIECE_WORK
-            return [piece]
-        return self._accept(piece if self._gives_batches else [piece])
+        batch: list[Any] = []
+        if await self.feed(_add, batch):
+            return batch
+        raise StopAsyncIteration
+
+    async def feed(self, step: Callable[[list[Any], Made], None], made: Made) -> bool:
+        """Read, taking a step with each batch, until the steps have made something; tell whether there may be more."""
+        while not made:
+            if self._work >= SLICE:
+                self._work = 0
+                await anyio.lowlevel.checkpoint()
+            if self._backlog:
+                batch = self._next_slice()
+            elif self.end is not None:
+                return False
+            else:
+                try:
+                    piece = await self._next()
+                except StopAsyncIteration:
+                    return False
+                except Exception as error:
+                    failure = _source_error(error)
+                    raise failure from failure.__cause__
+                batch = self._accept(piece if self._gives_batches else [piece])
+            step(batch, made)
+        return True
 
     async def aclose(self) -> None:
         """Close the source, once; raises SourceError if that fails."""
@@ -100,6 +107,12 @@ class SourceReader:
 
     def _accept(self, batch: list[Any]) -> list[Any]:
         """Look for the end in a batch, count what is in it, and give as much of it as makes up a slice."""
+        if len(batch) == 1 and type(batch[0]) is str and len(batch[0]) < SLICE:
+            size = len(batch[0])  # by far the most frequent case, and no different from the general one
+            self.pieces += 1
+            self.amount += size
+            self._work += size + _PIECE_WORK
+            return batch
         amount = 0
         for position, piece in enumerate(batch):
             if type(piece) is End:
@@ -158,6 +171,11 @@ class _Pulled(AsyncIterator[Any]):
         for piece in self._iterator:
             return piece
         raise StopAsyncIteration
+
+
+def _add(batch: list[Any], made: Made) -> None:
+    """Take the step that changes nothing."""
+    made.extend(batch)
 
 
 def _slices(batch: list[Any]) -> Iterator[Any]:

@@ -113,7 +113,7 @@ async def test_the_end_is_kept_and_what_follows_is_not_read() -> None:
     source = AsyncClosable("a", End("length", usage={"tokens": 1}), "b")
     reader = SourceReader(source)
     assert reader.end is None
-    assert [batch async for batch in reader] == [["a"], []]
+    assert [batch async for batch in reader] == [["a"]]
     assert reader.end == End("length", usage={"tokens": 1})
     assert list(source.iterator) == ["b"]
 
