@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from streamparse.infer.content import Content, find_content
 from streamparse.infer.conversation import Prober
-from streamparse.infer.envelope import Envelope, anchors_after_results, find_envelope
+from streamparse.infer.envelope import Envelope, find_envelope, find_further_anchors
 from streamparse.infer.phrasing import find_phrasing
 from streamparse.infer.reasoning import Reasoning, find_reasoning
 from streamparse.infer.render import Renderer
@@ -57,7 +57,7 @@ def analyze(renderer: Renderer) -> Analysis:
         envelope = shortened
         observed, content, readings = _calls_and_content(prober, envelope, reasoning)
     speaker = observed.prober if observed is not None else prober
-    anchors = tuple(anchors_after_results(speaker, envelope.anchor))
+    anchors = tuple(find_further_anchors(speaker, envelope.anchor))
     return Analysis(prober, envelope, reasoning, content, observed, readings, anchors)
 
 

@@ -43,11 +43,14 @@ NULL = Call("set_values", {"nothing": None, "text": "plain"}, "x7Yk2Qp9Z")
 LOOKALIKES = Call("run", {"code": "if a < b:\n    print('{x}', \"[y]\")", "number_text": "007"}, "x7Yk2Qp9Z")
 NO_ARGUMENTS = Call("get_time", {}, "x7Yk2Qp9Z")
 
+CALL = "a call"
+"""The feature that shows whether calls are read at all."""
+
 SAID: dict[str, Said] = {
     "content": Said("It is sunny today."),
     "content with markup, quotes and other scripts": Said(TEXT),
     "reasoning and content": Said("It is sunny today.", THOUGHT),
-    "a call": Said(calls=(WEATHER,)),
+    CALL: Said(calls=(WEATHER,)),
     "a call with awkward text": Said(calls=(NOTE,)),
     "a call with code": Said(calls=(LOOKALIKES,)),
     "numbers and truth values": Said(calls=(SCALARS,)),
@@ -74,7 +77,7 @@ def _cases_of(
         speaker = prober if said.reasoning is None or not reasoning.key else prober.rephrased(reasoning=reasoning.key)
         try:
             prompt = speaker.render(None, tools=tools, switches=switches, generation_prompt=True)
-            full = speaker.render(said, tools=tools, switches=switches)
+            full = speaker.conversation(said, tools=tools, switches=switches)
         except Refusal:
             continue
         yield from _cases(feature, said, prompt, full.removesuffix(envelope.appended), envelope, reasoning, tools)
@@ -93,6 +96,7 @@ def _cases(
     output = _output(said, prompt, full, envelope, reasoning)
     if output is None or not _shows(said, output) or _is_said_as_reasoning(said, output, reasoning):
         return
+    output = _up_to_end(said, output, envelope.ends)
     if envelope.own and any(end + envelope.anchor in output for end in envelope.ends[:1]):
         return
     expected: Message = {}
@@ -104,7 +108,6 @@ def _cases(
         expected["reasoning_content"] = said.reasoning
     if said.calls:
         expected["tool_calls"] = [[call.name, dict(call.arguments)] for call in said.calls]
-    output = _up_to_end(said, output, envelope.ends)
     for text in dict.fromkeys(_with_end_and_without(output, envelope.ends)):
         yield Case(feature, prompt, text, expected, tools)
 

@@ -1,7 +1,7 @@
 """Chooses among the readings of a chat template by what comes back, and mends what only the round trip shows.
 
 Every reading is composed and tried on the cases. The first that gives back everything is taken, else the one that gives
-back most. Marks that are left over as content in turns without content belong to no field: they become noise.
+back most. A reading that gives back no call at all is none, nor is one that holds a probe's word. Marks that are left over as content in turns without content belong to no field: they become noise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from streamparse.infer.analysis import Analysis
 from streamparse.infer.cases import Case, Message
 from streamparse.infer.compose import compose
 from streamparse.infer.conversation import PROBE_WORDS
-from streamparse.infer.errors import InferenceError
+from streamparse.infer.content import Content
+from streamparse.infer.reasoning import Reasoning
 from streamparse.infer.tools.reading import Reading, noise
 from streamparse.infer.verify import failures
 
@@ -28,15 +29,25 @@ def choose(analysis: Analysis, cases: Mapping[str, Sequence[Case]]) -> Candidate
     fewest = 0
     for reading in (*_variants(analysis.readings), None):
         template, failed = _tried(analysis, cases, reading)
-        if any(word in json.dumps(template) for word in PROBE_WORDS):
+        if _holds_probe(json.dumps(template)) or (reading is not None and not _reads(cases, failed)):
             continue
         if best is None or len(failed) < fewest:
             best, fewest = (template, reading), len(failed)
         if not failed:
             break
-    if best is None:
-        raise InferenceError("what the chat template writes around a turn can't be told from what is said in it")
-    return best
+    return best if best is not None else (compose(_bare(analysis), None), None)
+
+
+def _bare(analysis: Analysis) -> Analysis:
+    """The same without whatever holds a probe's word: what remains is content, and where it begins."""
+    safe = [anchor for anchor in (analysis.envelope.anchor, *analysis.anchors) if not _holds_probe(anchor)]
+    envelope = replace(analysis.envelope, anchor=safe[0] if safe else "", ends=())
+    ends = tuple(end for end in analysis.content.ends if not _holds_probe(end))
+    return replace(analysis, envelope=envelope, reasoning=Reasoning(), content=Content("plain", ends=ends), anchors=())
+
+
+def _holds_probe(text: str) -> bool:
+    return any(word in text for word in PROBE_WORDS)
 
 
 def _variants(readings: Sequence[Reading]) -> list[Reading]:
@@ -64,6 +75,18 @@ def _tried(
         if len(failed_then) < len(failed):
             return mended, failed_then
     return template, failed
+
+
+def _reads(cases: Mapping[str, Sequence[Case]], failed: Sequence[tuple[Case, Message]]) -> bool:
+    """Whether at least one call with arguments came back."""
+    lost = [case for case, _ in failed]
+    calling = [
+        case
+        for tried in cases.values()
+        for case in tried
+        if any(call[1] for call in case.expected.get("tool_calls", []))
+    ]
+    return any(case not in lost for case in calling)
 
 
 def _marks(text: str) -> tuple[str, ...]:

@@ -146,9 +146,22 @@ class Prober:
             switches={**self.phrasing.switches, **(switches or {})},
         )
 
+    def conversation(self, said: Said, **context: Any) -> str:
+        """The conversation up to the assistant's turn; raises ``Refusal``.
+
+        Where the template takes calls only with their results, it goes on to where the first result would stand.
+        """
+        try:
+            return self.render(said, **context)
+        except Refusal:
+            if not said.calls or "after" in context:
+                raise
+            results = [self.result(call) for call in said.calls]
+            return self.render(said, **context, after=results).partition(RESULT)[0]
+
     def turn(self, said: Said, **context: Any) -> str:
         """What follows the user's question when the assistant says this; raises ``Refusal``."""
-        return after_last(self.render(said, **context), USER)
+        return after_last(self.conversation(said, **context), USER)
 
     def prompt(self, **context: Any) -> str:
         """What follows the user's question in a prompt for the assistant."""

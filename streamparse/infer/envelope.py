@@ -22,7 +22,18 @@ from streamparse.infer.compare import (
     outermost,
     pieces,
 )
-from streamparse.infer.conversation import CONTENT, FIRST, REASONING, RESULT, Prober, Said, Switches, after_last
+from streamparse.infer.conversation import (
+    CONTENT,
+    FIRST,
+    REASONING,
+    RESULT,
+    USER,
+    Prober,
+    Said,
+    Switches,
+    after_last,
+    declarations,
+)
 from streamparse.infer.sandbox import Refusal
 
 FOLLOWING = "Wnextquestionw"
@@ -84,7 +95,13 @@ class Envelope:
         tail = self.prompts[0].tail
         end = tail.find(self.anchor) + len(self.anchor)
         at = tail.find(opening, tail.find(self.anchor))
-        if not opening or at < 0 or at >= end or not tail[:at].strip():
+        if (
+            not is_mark(opening)
+            or opening.strip() == self.anchor.strip()
+            or at < 0
+            or at >= end
+            or not tail[:at].strip()
+        ):
             return self
         anchor = tail[:at] if not self.anchor[: at - end].strip() else self.anchor[: at - end]
         return replace(self, anchor=anchor)
@@ -193,18 +210,23 @@ def _without_beginning_of(frame: Envelope, end: str) -> str:
     return end
 
 
-def anchors_after_results(prober: Prober, anchor: str) -> list[str]:
-    """Where the turn begins in prompts that end with a tool's result, if not at the anchor."""
-    message = prober.message(Said(calls=(FIRST,)))
-    try:
-        text = prober.render(None, after=[message, prober.result(FIRST)], generation_prompt=True)
-        tail = after_last(text, RESULT)
-    except Refusal:
-        return []
-    if anchor and anchor in tail:
-        return []
-    parts = pieces(tail)
-    for at in range(len(parts) - 1, -1, -1):
-        if len(parts[at]) >= 3 and is_mark(parts[at]):
-            return ["".join(parts[at:])]
-    return []
+def find_further_anchors(prober: Prober, anchor: str) -> list[str]:
+    """Where the turn begins in prompts that the anchor is not in: with tools, and behind a tool's result."""
+    found: dict[str, None] = {}
+    for tail in _other_prompts(prober):
+        if not anchor or loosely(anchor).search(tail) is None:
+            parts = pieces(tail)
+            tags = [at for at, part in enumerate(parts) if len(part) >= 3 and is_mark(part)]
+            if tags:
+                found["".join(parts[tags[-1] :])] = None
+    return list(found)
+
+
+def _other_prompts(prober: Prober) -> Iterable[str]:
+    """What follows the question, or the result, in prompts of other kinds."""
+    calling = prober.message(Said(calls=(FIRST,)))
+    for word, after, tools in ((USER, [], declarations((FIRST,))), (RESULT, [calling, prober.result(FIRST)], None)):
+        try:
+            yield after_last(prober.render(None, after=after, tools=tools, generation_prompt=True), word)
+        except Refusal:
+            continue

@@ -15,7 +15,7 @@ result says.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -88,6 +88,8 @@ def _seen_in_turn(prober: Prober, envelope: Envelope) -> tuple[Reasoning, Envelo
         if tail is None or tail.count(REASONING) != 1 or DECOY in tail:
             continue
         before, _, rest = tail.partition(REASONING)
+        if CONTENT in before or FIRST.name in before:
+            continue
         end = min((rest.find(word) for word in (CONTENT, FIRST.name) if word in rest), default=len(rest))
         between = rest[:end]
         frame = envelope.fitting(before)
@@ -174,6 +176,7 @@ def _content_leads(prober: Prober, envelope: Envelope, switches: Switches) -> It
 
 def _from_prompt_and_history(prober: Prober, envelope: Envelope) -> Reasoning:
     """Reasoning that no turn shows: from what the prompts write, and from what the history drops."""
+    constants = prober.renderer.constants
     prefills = sorted((text.strip() for _, text in envelope.prefills() if is_mark(text)), key=len)
     for opening in prefills:
         for closed in prefills:
@@ -182,17 +185,17 @@ def _from_prompt_and_history(prober: Prober, envelope: Envelope) -> Reasoning:
                 return Reasoning("dropped", opening, closed[len(opening) :].strip(), evidence=evidence)
     closer = _dropping_quote(prober)
     for prefill in prefills:
-        opening, found, _ = prefill.partition(closer or mirrored(pieces(prefill)[0]) or "\0")
+        opening, found, _ = prefill.partition(closer or mirrored(pieces(prefill)[0], constants) or "\0")
         if found and is_mark(opening):
             return Reasoning("dropped", opening.strip(), found, evidence="a prompt that opens and closes reasoning")
     opening = next((prefill for prefill in prefills if prefill != closer), "")
     if opening and closer:
         evidence = "what the prompt has beyond all turns, and the text before which the history is cut"
         return Reasoning("dropped", opening, closer, evidence=evidence)
-    if opening and (mirror := mirrored(opening)):
+    if opening and (mirror := mirrored(opening, constants)):
         evidence = "what the prompt has beyond all turns"
         return Reasoning("dropped", opening, mirror, evidence=evidence, mirrored=("close",))
-    if closer and (mirror := mirrored(closer)):
+    if closer and (mirror := mirrored(closer, constants)):
         evidence = "the text before which the history is cut"
         return Reasoning("dropped", mirror, closer, evidence=evidence, mirrored=("open",))
     return Reasoning()
@@ -219,24 +222,33 @@ def _looks_like_an_end(text: str) -> bool:
 
 
 _MIRRORS = (
-    (re.compile(r"<(?![/|])([^<>]*)>"), r"</\1>"),
-    (re.compile(r"\[(?!/)([^\[\]]*)\]"), r"[/\1]"),
-    (re.compile(r"<\|begin_?of_?(\w+)\|>"), r"<|end_of_\1|>"),
-    (re.compile(r"<\|(START|BEGIN)(\w*)\|>"), r"<|END\2|>"),
-    (re.compile(r"<\|(start|begin)(\w*)\|>"), r"<|end\2|>"),
-    (re.compile(r"</([^<>]*)>"), r"<\1>"),
-    (re.compile(r"\[/([^\[\]]*)\]"), r"[\1]"),
-    (re.compile(r"<\|END(\w*)\|>"), r"<|START\1|>"),
+    (re.compile(r"<(?![/|])([^<>]*)>"), (r"</\1>",)),
+    (re.compile(r"\[(?!/)([^\[\]]*)\]"), (r"[/\1]",)),
+    (re.compile(r"<\|begin_?of_?(\w+)\|>"), (r"<|end_of_\1|>",)),
+    (re.compile(r"<\|(?:START|BEGIN)(\w*)\|>"), (r"<|END\1|>",)),
+    (re.compile(r"<\|(?:start|begin)(\w*)\|>"), (r"<|end\1|>",)),
+    (re.compile(r"<\|(?!/)(\w+)\|>"), (r"<|/\1|>", r"</|\1|>", r"<|end_\1|>", r"<|\1_end|>")),
+    (re.compile(r"([^\w\s<>\[\]/])(\w+)([^\w\s<>\[\]/])"), (r"\1/\2\3",)),
+    (re.compile(r"</([^<>]*)>"), (r"<\1>",)),
+    (re.compile(r"\[/([^\[\]]*)\]"), (r"[\1]",)),
+    (re.compile(r"<\|/(\w+)\|>"), (r"<|\1|>",)),
+    (re.compile(r"<\|END(\w*)\|>"), (r"<|START\1|>",)),
+    (re.compile(r"([^\w\s<>\[\]/])/(\w+)([^\w\s<>\[\]/])"), (r"\1\2\3",)),
 )
 
 
-def mirrored(mark: str) -> str:
+def mirrored(mark: str, texts: Sequence[str] = ()) -> str:
     """The mark that mirrors another, or an empty text where the shape has no mirror image.
+
+    Of several images one that occurs in ``texts`` (the template's own) is taken.
 
     >>> mirrored("<think>"), mirrored("[/THINK]"), mirrored("Thoughts:")
     ('</think>', '[THINK]', '')
+    >>> mirrored("<|think|>", ["ends with <|end_think|>"])
+    '<|end_think|>'
     """
-    for shape, image in _MIRRORS:
+    for shape, images in _MIRRORS:
         if shape.fullmatch(mark.strip()):
-            return shape.sub(image, mark.strip())
+            made = [shape.sub(image, mark.strip()) for image in images]
+            return next((image for image in made if any(image in text for text in texts)), made[0])
     return ""

@@ -48,13 +48,17 @@ class Check:
         }
 
 
-def check_all(source: Mapping[str, Any], cases: Mapping[str, Sequence[Case]]) -> list[Check]:
-    """One check for each feature."""
+def check_all(
+    source: Mapping[str, Any], cases: Mapping[str, Sequence[Case]], unread: Mapping[str, str] | None = None
+) -> list[Check]:
+    """One check for each feature; ``unread`` are features without cases that are written nevertheless, and why not read."""
     template = load_response_template(dict(source))
-    return [_check(template, feature, tried) for feature, tried in cases.items()]
+    return [_check(template, feature, tried, (unread or {}).get(feature, "")) for feature, tried in cases.items()]
 
 
-def _check(template: ResponseTemplate, feature: str, cases: Sequence[Case]) -> Check:
+def _check(template: ResponseTemplate, feature: str, cases: Sequence[Case], unread: str) -> Check:
+    if not cases and unread:
+        return Check(feature, "differs", "differs", unread, unread)
     if not cases:
         return Check(feature, "not expressible", "not expressible")
     lenient = next((found for case in cases if (found := difference(template, case, "repair"))), "")

@@ -67,12 +67,14 @@ def path_to(value: Any, wanted: Any) -> Path | None:
 
 @dataclass(frozen=True)
 class Shape:
-    """Where the parts of a call lie: ``to_call`` leads to the call's object, the others are paths within it."""
+    """Where the parts of a call lie: ``to_call`` leads to the call's object, which begins with ``first_key``; the others are
+    paths within it."""
 
     to_call: Path
     name: Path
     arguments: Path
     identifier: Path | None
+    first_key: str
 
 
 def shape_of(value: Any, call: Call) -> Shape | None:
@@ -90,7 +92,12 @@ def shape_of(value: Any, call: Call) -> Shape | None:
     size = len(to_call)
     identifier = path_to(value, call.id)
     inside = identifier is not None and identifier[:size] == to_call
-    return Shape(to_call, name[size:], arguments[size:], identifier[size:] if identifier and inside else None)
+    own = value
+    for step in to_call:
+        own = own[step]
+    return Shape(
+        to_call, name[size:], arguments[size:], identifier[size:] if identifier and inside else None, next(iter(own))
+    )
 
 
 def read_json_calls(observed: Observed) -> Iterator[Reading]:
@@ -104,6 +111,8 @@ def read_json_calls(observed: Observed) -> Iterator[Reading]:
         return
     before, after = observed.one[: island.start], observed.one[island.end :]
     if shape.to_call:
+        start, end = _list_within(observed.one, island, shape)
+        before, after = observed.one[:start], observed.one[end:]
         yield from _listed(observed, shape, before, after)
         return
     around = surroundings(before, _between(observed, island), after, observed.ends)
@@ -118,6 +127,21 @@ def read_json_calls(observed: Observed) -> Iterator[Reading]:
         keys = {**opening_keys(around.section_open), **closing_keys(around, observed.ends)}
         yield _reading("JSON objects in a section", keys, _transform(shape, None), around, each=True)
     yield from _unmarked(observed, island, shape, around)
+
+
+def _list_within(text: str, island: Island, shape: Shape) -> tuple[int, int]:
+    """Where the list of calls begins and ends: the JSON value itself, or a list under one of its keys."""
+    if len(shape.to_call) == 1:
+        return island.start, island.end
+    wanted = island.value
+    for step in shape.to_call[:-1]:
+        wanted = wanted[step]
+    for at in range(island.start, island.end):
+        if text[at] == "[":
+            value, end = _DECODER.raw_decode(text, at)
+            if value == wanted:
+                return at, end
+    return island.start, island.end
 
 
 def _listed(observed: Observed, shape: Shape, before: str, after: str) -> Iterator[Reading]:
@@ -186,7 +210,7 @@ def _spaced(text: str, *, in_string: bool = False) -> str:
 
 def _looks_like(shape: Shape) -> str:
     """A pattern that sees, without taking it, that a call's JSON begins here."""
-    first = shape.name[0] if shape.name else "name"
+    first = shape.first_key
     list_open = r"\[\s*" if shape.to_call else ""
     return f'(?={list_open}\\{{\\s*"{quoted(str(first))}"\\s*:)'
 

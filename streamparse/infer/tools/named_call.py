@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from streamparse.infer.compare import common_prefix
+from streamparse.infer.compare import common_prefix, is_mark
 from streamparse.infer.conversation import FIRST, SECOND, Call
 from streamparse.infer.tools.observe import Observed, slots, surroundings
 from streamparse.infer.tools.reading import (
@@ -55,7 +55,9 @@ class NamedCall:
             "call close": around.call_close,
             "section close": around.section_close,
         }
-        return Reading(construct, field, noise(before_first, around.section_close), self.opening.lstrip(), named)
+        loose = noise(before_first, around.section_close)
+        beyond = "the close repeats the call's name" if FIRST.name in around.call_close else ""
+        return Reading(construct, field, loose, self.opening.lstrip(), named, beyond=beyond)
 
 
 def named_call(
@@ -133,4 +135,4 @@ def _head_pattern(opening: str, head: _Head, other: _Head | None, followers: Seq
         pattern += varying(behind, other.texts[at + 1]) if comparable and other is not None else flexible(behind)
     ends_line = not head.texts[-1].strip() and "\n" in head.texts[-1] and list(followers) == ["{"]
     pattern = pattern.removesuffix(r"\s*") + (r"\n" if ends_line else "")
-    return pattern if opening.strip() or followers != ["{"] else pattern + r"(?=\s*\{)"
+    return pattern if is_mark(opening) or list(followers) != ["{"] else pattern + r"(?=\s*\{)"
