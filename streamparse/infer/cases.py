@@ -44,12 +44,13 @@ LOOKALIKES = Call("run", {"code": "if a < b:\n    print('{x}', \"[y]\")", "numbe
 NO_ARGUMENTS = Call("get_time", {}, "x7Yk2Qp9Z")
 
 CALL = "a call"
-"""The feature that shows whether calls are read at all."""
+REASONING = "reasoning and content"
+"""The features that show whether calls and reasoning are read at all."""
 
 SAID: dict[str, Said] = {
     "content": Said("It is sunny today."),
     "content with markup, quotes and other scripts": Said(TEXT),
-    "reasoning and content": Said("It is sunny today.", THOUGHT),
+    REASONING: Said("It is sunny today.", THOUGHT),
     CALL: Said(calls=(WEATHER,)),
     "a call with awkward text": Said(calls=(NOTE,)),
     "a call with code": Said(calls=(LOOKALIKES,)),
@@ -64,7 +65,7 @@ SAID: dict[str, Said] = {
     "reasoning, content and a call": Said("It is sunny today.", THOUGHT, (WEATHER,)),
 }
 
-WITH_EVERY_SWITCH = frozenset(["content", "reasoning and content", "a call", "reasoning and a call"])
+WITH_EVERY_SWITCH = frozenset(["content", REASONING, CALL, "reasoning and a call"])
 """Features that are tried under every setting of the switches that change the generation prompt."""
 
 

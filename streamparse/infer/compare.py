@@ -1,6 +1,6 @@
 """Compares renderings: what two texts share, where they part, and how text splits into marks and words.
 
-A *mark* is what looks like a delimiter: ``<…>``, ``[…]`` in capitals, or a run of punctuation. Cuts between what two
+A *mark* is what looks like a delimiter: ``<…>``, ``[…]`` in capitals, ``◁…▷``, or a run of punctuation. Cuts between what two
 texts share and what they don't are moved so that they never fall inside a mark or a word.
 """
 
@@ -14,6 +14,7 @@ from itertools import accumulate
 _PIECE = re.compile(
     r"<[^<>\s][^<>\n]{0,80}>"  # <tag>, <|special|>, </close>
     r"|\[/?[A-Z][A-Z_ ]{1,40}\]"  # [INST]
+    r"|[◁⟨《【「][^\s◁▷⟨⟩《》【】「」]{1,40}[▷⟩》】」]"  # ◁think▷
     r"|\s+"
     r"|\w+"
     r"|[^\w\s]",

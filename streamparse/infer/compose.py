@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from streamparse.infer.analysis import Analysis
-from streamparse.infer.tools.reading import Reading, either, flexible, noise
+from streamparse.infer.tools.reading import BEFORE_OBJECT, Reading, either, flexible, noise
 from streamparse.template.policy import EXTENSION_KEY
 
 ResponseTemplateSource = dict[str, Any]
@@ -38,8 +38,11 @@ def compose(analysis: Analysis, reading: Reading | None, left_over: Sequence[str
 
 def _with_optional_header(reading: Reading, header: str) -> Reading:
     """Calls that each have the turn's header: the first one has it in the prompt."""
-    pattern = reading.field["open_pattern"]
-    return replace(reading, field={**reading.field, "open_pattern": header + pattern.removeprefix(header[3:-2])})
+    rest = reading.field["open_pattern"].removeprefix(header[3:-2])
+    rest = re.sub(r"^\(\?P<name>\[[^\]]*\]\+\)", r"(?P<name>[\\w.\\-]+)", rest)
+    if reading.field["content"] == "json" and not rest.endswith(BEFORE_OBJECT):
+        rest += BEFORE_OBJECT
+    return replace(reading, field={**reading.field, "open_pattern": header + rest})
 
 
 def _anchor(anchors: Sequence[str]) -> dict[str, Any]:

@@ -45,7 +45,8 @@ class Reasoning:
 
     ``mode``: ``none``; ``shown`` in turns; shown only ``beside calls``; or ``dropped`` from the history. ``key`` is the
     message's key, ``switches`` what must be set for the template to show it. ``lead`` is the template's own text before the
-    reasoning, ``between`` that up to the content. ``mirrored`` lists what was not seen but concluded.
+    reasoning, ``between`` that up to the content. ``mirrored`` lists what was not seen but concluded;
+    ``unread`` says why reasoning that is shown can't be read.
     """
 
     mode: Mode = "none"
@@ -57,6 +58,7 @@ class Reasoning:
     between: str = ""
     evidence: str = "no turn shows reasoning, and no generation prompt opens it"
     mirrored: tuple[str, ...] = ()
+    unread: str = ""
 
 
 def find_reasoning(prober: Prober, envelope: Envelope) -> tuple[Reasoning, Envelope]:
@@ -96,6 +98,8 @@ def _seen_in_turn(prober: Prober, envelope: Envelope) -> tuple[Reasoning, Envelo
         lead = frame.spoken(before)
         close = _close(prober, frame, before, between, mode, switches)
         opening = _open(frame, lead, before, close)
+        if opening == frame.anchor.strip():
+            return Reasoning(unread="reasoning is written, but nothing opens it", evidence="nothing opens it"), frame
         if is_mark(close) and is_mark(opening):
             comparison = "turns with and without reasoning" + (" beside calls" if mode == "beside calls" else "")
             return Reasoning(mode, opening, close, key, switches, lead, between, comparison), frame

@@ -14,6 +14,7 @@ from streamparse.infer.compare import common_prefix, is_mark
 from streamparse.infer.conversation import FIRST, SECOND, Call
 from streamparse.infer.tools.observe import Observed, slots, surroundings
 from streamparse.infer.tools.reading import (
+    BEFORE_OBJECT,
     Reading,
     Surroundings,
     anything_but,
@@ -135,4 +136,4 @@ def _head_pattern(opening: str, head: _Head, other: _Head | None, followers: Seq
         pattern += varying(behind, other.texts[at + 1]) if comparable and other is not None else flexible(behind)
     ends_line = not head.texts[-1].strip() and "\n" in head.texts[-1] and list(followers) == ["{"]
     pattern = pattern.removesuffix(r"\s*") + (r"\n" if ends_line else "")
-    return pattern if is_mark(opening) or list(followers) != ["{"] else pattern + r"(?=\s*\{)"
+    return pattern if is_mark(opening) or list(followers) != ["{"] else pattern + BEFORE_OBJECT

@@ -12,6 +12,10 @@ from streamparse.infer.compare import is_mark, pieces
 from streamparse.infer.conversation import FIRST
 
 
+BEFORE_OBJECT = r"(?=\s*\{)"
+"""Ends the opening of a call that no mark sets off: only an object behind it shows that it is one."""
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """What stands around calls: ``section`` before the first and after the last, ``call`` around each of them."""
