@@ -78,13 +78,13 @@ class MessageFold:
         if field.join is not None:
             if self._lenient and not value:
                 return
+            self._drop_unfit_default(name, str)
             previous = message.get(name)
-            if self._lenient and name not in self._written:
-                previous = previous or None
             if previous is not None and not isinstance(previous, str):
                 raise ParseError(f"the default {previous!r} is not a string that values can be joined to", field=name)
             message[name] = value if previous is None else previous + field.join + value
         elif field.repeats:
+            self._drop_unfit_default(name, list)
             present = message.setdefault(name, [])
             if not isinstance(present, list):
                 raise ParseError(f"the default {present!r} is not a list that values can be added to", field=name)
@@ -97,6 +97,12 @@ class MessageFold:
         else:
             message[name] = value
         self._written.add(name)
+
+    def _drop_unfit_default(self, name: str, kind: type) -> None:
+        """Lenient: a default that values can't be added to, or an empty text, gives way to the first value."""
+        default = self._message.get(name)
+        if self._lenient and name not in self._written and (not default or not isinstance(default, kind)):
+            self._message.pop(name, None)
 
 
 def _gives_lists(field: Field) -> bool:
