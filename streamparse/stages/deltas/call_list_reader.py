@@ -12,10 +12,11 @@ import re
 from typing import Any
 
 from streamparse.errors import ContentError
-from streamparse.stages.content.python_call_list import ESCAPED, MAX_DEPTH, NAME, SPACE, Reader
-from streamparse.stages.deltas.compact import Search, compact, search_for_other_than_plain, string_body
+from streamparse.stages.content.python_call_list import MAX_DEPTH, NAME, SPACE, Reader
+from streamparse.stages.deltas.compact import Passing, compact, string_body
 from streamparse.stages.deltas.document import CallDocument, NotCertain
-from streamparse.stages.deltas.escapes import read_escape
+from streamparse.stages.deltas.escapes import PYTHON_LETTERS, read_escape
+from streamparse.stages.deltas.json_reader import IN_STRING
 
 WORD = re.compile(r"[-+.\w]++")
 UNESCAPED = {quote: re.compile(rf"[^{quote}\\\n\r\ud800-\udfff]*+") for quote in "\"'"}
@@ -27,6 +28,8 @@ VALUES = frozenset({"value", "first value"})
 KEYS = frozenset({"key", "first key"})
 NAMES = frozenset({"call", "first call", "argument", "first argument"})
 FIRST = {"calls": "first call", "(": "first argument", "[": "first value", "{": "first key"}
+
+IN_QUOTES = {'"': IN_STRING, "'": Passing("\"\\\\'", False, lambda _text: None)}
 
 
 class CallListReader:
@@ -47,11 +50,12 @@ class CallListReader:
         if not brackets:
             self._opens("calls")
 
-    def search_for_other(self) -> Search | None:
-        """The search for what is not simply more of the present string; None outside strings."""
+    @property
+    def passing(self) -> Passing | None:
+        """How text goes out that is simply more of the present string; None outside strings."""
         if self._state != "string" or self._key is not None or self._held:
             return None
-        return search_for_other_than_plain(self._quote)
+        return IN_QUOTES[self._quote]
 
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""
@@ -82,7 +86,7 @@ class CallListReader:
         if text[end] != "\\":
             raise NotCertain
         try:
-            escape = read_escape(text, end, ESCAPED)
+            escape = read_escape(text, end, PYTHON_LETTERS)
         except ValueError:
             raise NotCertain from None
         if escape is None:

@@ -9,17 +9,30 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-PLAIN = re.compile('[^"\\\\\x00-\x1f\ud800-\udfff]*+')
+_PLAIN = '[^"\\\\\x00-\x1f\ud800-\udfff]*+'
+
+PLAIN = re.compile(_PLAIN)
 """A stretch of characters that stand for themselves in a JSON string."""
 
-Search = Callable[[str], re.Match[str] | None]
-"""Finds in a piece of text what keeps it from being given out as it is."""
+AS_WRITTEN = re.compile(rf'{_PLAIN}(?:\\["\\bfnrt]{_PLAIN})*+')
+"""A stretch of a JSON string that is compact as it stands: plain characters and escapes of one letter."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class Passing(NamedTuple):
+    """How text that is simply more of a string goes out.
+
+    Printable text goes as it is if none of ``letters`` is in it and, where a ``space_waits``, its last character is no
+    space. ``encode`` gives what any other text goes out as, or None where it takes a closer look.
+    """
+
+    letters: str
+    space_waits: bool
+    encode: Callable[[str], str | None]
 
 
 def compact(value: Any) -> str:
@@ -39,20 +52,6 @@ def string_body(text: str) -> str:
     'a \\"b\\"\\n'
     """
     return text if PLAIN.fullmatch(text) else compact(text)[1:-1]
-
-
-@lru_cache(256)
-def search_for_other_than_plain(also: str = "", at_end: str = "") -> Search:
-    """Make the search for what has to be escaped, one of the characters ``also``, or one of ``at_end`` at the end.
-
-    >>> search = search_for_other_than_plain("<", at_end=" ")
-    >>> [search(text) is None for text in ("a b", "a<b", "a ", "a\\nb")]
-    [True, False, False, False]
-    """
-    pattern = f'["\\\\\x00-\x1f\ud800-\udfff{re.escape(also)}]'
-    if at_end:
-        pattern += f"|[{re.escape(at_end)}]\\Z"
-    return re.compile(pattern).search
 
 
 def _escaped(surrogate: re.Match[str]) -> str:

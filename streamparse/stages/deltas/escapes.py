@@ -7,7 +7,11 @@ from typing import NamedTuple
 
 from streamparse.stages.deltas.compact import string_body
 
-LETTERS = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+LETTERS = {'"': '\\"', "\\": "\\\\", "/": "/", "b": "\\b", "f": "\\f", "n": "\\n", "r": "\\r", "t": "\\t"}
+"""JSON's escapes of one letter, and what stands for each in compact JSON text."""
+
+PYTHON_LETTERS = LETTERS | {"'": "'"}
+"""Those of call lists."""
 
 _CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _HIGH = re.compile(r"\\u[dD][89abAB]")
@@ -38,7 +42,7 @@ def read_escape(text: str, at: int, letters: dict[str, str]) -> Escape | None:
         letter = letters.get(text[at + 1])
         if letter is None:
             raise ValueError(f"{text[at : at + 2]!r} is not an escape")
-        return Escape(at + 2, string_body(letter))
+        return Escape(at + 2, letter)
     end = code.end()
     if _HIGH.match(text, at):
         if low := _LOW.match(text, end):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any
 
-from streamparse.stages.deltas.compact import PLAIN, Search, compact, search_for_other_than_plain, string_body
+from streamparse.stages.deltas.compact import AS_WRITTEN, Passing, compact, string_body
 from streamparse.stages.deltas.document import CallDocument, NotCertain
 from streamparse.stages.deltas.escapes import LETTERS, read_escape
 from streamparse.stages.structure.literal import overlap
@@ -27,6 +28,21 @@ AFTER_COMMA = {"[": "value", "{": "key"}
 MAY_CLOSE = frozenset({"first value", "first key", "next"})
 VALUES = frozenset({"value", "first value"})
 KEYS = frozenset({"key", "first key"})
+
+
+def as_written(text: str) -> str | None:
+    """The text, if it goes out as it is."""
+    return text if AS_WRITTEN.fullmatch(text) else None
+
+
+IN_STRING = Passing('"\\\\', False, as_written)
+
+
+@lru_cache(64)
+def in_delimited(closing: str) -> Passing:
+    """How text goes out in a string of a dialect."""
+    first = closing[0]
+    return Passing(f'"\\\\{first}', False, lambda text: None if first in text else string_body(text))
 
 
 class TooDeep(NotCertain):
@@ -59,13 +75,14 @@ class JsonReader:
         self._word: list[str] = []
         self._held = ""  # what can't be read before more text comes
 
-    def search_for_other(self) -> Search | None:
-        """The search for what is not simply more of the present string; None outside strings."""
+    @property
+    def passing(self) -> Passing | None:
+        """How text goes out that is simply more of the present string; None outside strings."""
         if self._key is not None or self._held:
             return None
         if self._state == "string":
-            return search_for_other_than_plain()
-        return search_for_other_than_plain(self._closing[0]) if self._state == "delimited" else None
+            return IN_STRING
+        return in_delimited(self._closing) if self._state == "delimited" else None
 
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""
@@ -80,7 +97,7 @@ class JsonReader:
         """The text has ended; JSON says by itself what is complete."""
 
     def _in_string(self, text: str, at: int) -> int:
-        end = PLAIN.match(text, at).end()  # type: ignore[union-attr]
+        end = AS_WRITTEN.match(text, at).end()  # type: ignore[union-attr]
         if end > at:
             self._piece(text[at:end])
         if end == len(text):

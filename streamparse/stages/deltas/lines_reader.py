@@ -26,8 +26,9 @@ class LinesReader:
         if document.arguments is None or not document.arguments.passes_on:
             raise NotCertain
 
-    def search_for_other(self) -> None:
-        """Nothing is simply given out: a line is read when it has ended."""
+    @property
+    def passing(self) -> None:
+        """Nothing simply goes out: a line is read when it has ended."""
 
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from streamparse.stages.content.json_dialect import string_delimiters
 from streamparse.stages.deltas.call_list_reader import CallListReader
-from streamparse.stages.deltas.compact import Search
+from streamparse.stages.deltas.compact import Passing
 from streamparse.stages.deltas.document import CallDocument
 from streamparse.stages.deltas.json_reader import JsonReader
 from streamparse.stages.deltas.lines_reader import LinesReader
@@ -24,8 +24,9 @@ class Reader(Protocol):
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""
 
-    def search_for_other(self) -> Search | None:
-        """The search for what is not simply more of the present string; None where no text is simply given out."""
+    @property
+    def passing(self) -> Passing | None:
+        """How text goes out that is simply more of the present string; None where no text does."""
 
     def finish(self) -> None:
         """The text has ended; raises NotCertain where that leaves the value open."""

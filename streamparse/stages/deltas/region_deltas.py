@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from streamparse.errors import ContentError
-from streamparse.stages.deltas.compact import Search, compact
+from streamparse.stages.deltas.compact import compact
 from streamparse.stages.deltas.document import Call, CallDocument, NotCertain
 from streamparse.stages.deltas.plan import call_source
 from streamparse.stages.deltas.readers import READERS, Reader, readings_of
@@ -18,12 +18,15 @@ from streamparse.template.model import Field
 Event = dict[str, Any]
 
 
-class PlainDelta(NamedTuple):
-    """Where text goes in which ``search`` finds nothing: into a copy of ``event``, and to what has been ``given``."""
+class PassingDelta(NamedTuple):
+    """How text goes out that is simply more of a string: see ``Passing``; ``given`` notes what has gone out."""
 
-    event: Event
+    field: str
+    call_index: int
     given: list[str]
-    search: Search
+    letters: str
+    space_waits: bool
+    encode: Callable[[str], str | None]
 
 
 class RegionDeltas:
@@ -46,14 +49,15 @@ class RegionDeltas:
         self._begin_reading()
 
     @property
-    def plain(self) -> PlainDelta | None:
-        """What there is to know for text that is simply more of the present string; None where no text is."""
-        if self._reader is None or self._document is None or (search := self._reader.search_for_other()) is None:
+    def passing(self) -> PassingDelta | None:
+        """How text goes out that is simply more of the present string; None where no text does."""
+        passing = None if self._reader is None else self._reader.passing
+        if passing is None or self._document is None:
             return None
-        written, call = self._document.arguments, self._document.calls[-1]
+        written, call = self._document.arguments, self._calls[-1]
         if written is None or written is not call.arguments or not written.passes_on or call.index is None:
             return None
-        return PlainDelta(self._event(call, {"arguments": ""}), call.given, search)
+        return PassingDelta(self.field.name, call.index, call.given, *passing)
 
     def feed(self, text: str) -> list[Event]:
         """The events that the next piece of the region's text makes certain."""

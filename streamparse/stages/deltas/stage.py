@@ -12,7 +12,7 @@ from collections import deque
 from typing import Any
 
 from streamparse.stages.deltas.plan import is_call_field
-from streamparse.stages.deltas.region_deltas import PlainDelta, RegionDeltas
+from streamparse.stages.deltas.region_deltas import PassingDelta, RegionDeltas
 from streamparse.stages.region import Prefill, RegionEnd
 from streamparse.stages.region_writer import Item
 from streamparse.stages.schema_typing import ToolSchemas
@@ -37,7 +37,7 @@ class DeltaStage:
         self._watched = {name for name, field in template.fields.items() if is_call_field(field)}
         self._region: RegionDeltas | None = None
         self._ended: deque[tuple[RegionEnd, RegionDeltas]] = deque()
-        self._plain: PlainDelta | None = None
+        self._passing: PassingDelta | None = None
         self._calls = 0
 
     def feed(self, batch: list[Item]) -> list[Item]:
@@ -48,21 +48,32 @@ class DeltaStage:
             if not isinstance(item, Prefill):
                 result.append(item)
             result += self._deltas(item)
-        self._plain = None if self._region is None else self._region.plain
+        self._passing = None if self._region is None else self._region.passing
         return batch if len(result) == len(batch) else result
 
     def chunk(self, event: Event) -> list[Event]:
         """The ``region_chunk`` event with its deltas; ``feed`` for the commonest batch, at less cost."""
-        plain, text = self._plain, event["text"]
-        if plain is not None and plain.search(text) is None:
-            plain.given.append(text)
-            delta = plain.event.copy()
-            delta["arguments"] = text
-            return [event, delta]
+        passing, text = self._passing, event["text"]
+        if passing is not None:
+            field, index, given, letters, space_waits, encode = passing
+            piece: str | None = text
+            if text.isprintable():
+                for letter in letters:
+                    if letter in text:
+                        piece = encode(text)
+                        break
+                else:
+                    if space_waits and text[-1] == " ":
+                        piece = None
+            else:
+                piece = encode(text)
+            if piece is not None:
+                given.append(piece)
+                return [event, {"type": "region_delta", "field": field, "index": index, "arguments": piece}]
         if self._region is None:
             return [event]
         deltas = self._region.feed(text)
-        self._plain = self._region.plain
+        self._passing = self._region.passing
         return [event, *deltas]
 
     def finish(self) -> list[Item]:
@@ -93,12 +104,12 @@ class DeltaStage:
     def restore(self, state: dict[str, Any], text: str) -> None:
         """Take up a state that :meth:`snapshot` gave; ``text`` is the text of the open region so far."""
         self._calls = state["calls"]
-        self._region = self._plain = None
+        self._region = self._passing = None
         if state["region"] is not None:
             self._open(state["region"]["field"], state["region"]["captures"])
             assert self._region is not None, "a region was open"
             self._region.feed(text)
-            self._plain = self._region.plain
+            self._passing = self._region.passing
 
     def _deltas(self, item: Item) -> list[Event]:
         """What an item makes certain."""

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from streamparse.stages.content.tag_parts import Run, members
+from streamparse.stages.content.tag_scanner import KIND_GROUPS, tag_finder
 from streamparse.stages.content.tag_shape import TagShape
+from streamparse.stages.content.xml_inline import IS_TEXT
 from streamparse.stages.deltas.compact import string_body
 from streamparse.stages.deltas.document import CallDocument, NotCertain, Nothing
 from streamparse.stages.deltas.json_reader import JsonReader, TooDeep
@@ -39,6 +41,9 @@ class Edge(NamedTuple):
     characters: str
     most: int | None
 
+
+Edges = tuple[Edge, Edge]
+"""What is dropped before and after a value."""
 
 NOTHING = Edge("", None)
 
@@ -122,8 +127,9 @@ class WholeValue:
 class JsonOrText:
     """A value that is text if it isn't JSON: as soon as it can't be JSON any more, it is text."""
 
-    def __init__(self, values: TagValues, head: str, closing: str) -> None:
+    def __init__(self, values: TagValues, head: str, closing: str, edges: Edges) -> None:
         self._values = values
+        self._edges = edges
         self._whole = WholeValue(values, head, closing)
         self._reader = JsonReader(Nothing())
         self._text: TextValue | None = None
@@ -139,7 +145,7 @@ class JsonOrText:
         except TooDeep:
             raise
         except NotCertain:
-            self._text = self._values.text_value()
+            self._text = self._values.text_value(self._edges)
             self._text.take(self._whole.text)
 
     @property
@@ -166,20 +172,27 @@ class TagValues:
         self._arguments: Mapping[str, Any] = {} if specification is None else specification.get("args") or {}
         strips = self._parser is not None and bool(self._arguments.get("strip", True))
         self._edges = _edges(shape, strips=strips)
+        self._edges_of_text = _edges(shape, strips=False)
+        says_kind = lenient and any(f"(?P<{group}>" in arguments["tag_pattern"] for group in KIND_GROUPS)
+        self._tags = tag_finder(arguments["tag_pattern"], 1.0, kinds=True) if says_kind else None
 
     def begin(self, head: str, closing: str) -> TagValue:
         """The value of the member whose key has been written; ``head`` and ``closing`` are what stands around it."""
         written = self._document.arguments
         assert written is not None, "a tag's value is one of the arguments"
         place = written.place
+        edges = self._edges
+        says_text = self._tags is not None and any(tag.kind in IS_TEXT for tag in self._tags(head + closing))
+        if says_text:
+            edges = self._edges_of_text
         fate = TextFate.STAYS if place is None else place.text
-        if fate is TextFate.SHOWS_AT_ITS_END or self._edges is None:
+        if fate is TextFate.SHOWS_AT_ITS_END or edges is None:
             return WholeValue(self, head, closing)
-        if self._is_text(place):
-            return self.text_value()
-        guesses = self._parser == "json" and set(self._arguments) <= {"allow_non_json", "strip"}
-        make = JsonOrText if guesses and self._arguments.get("allow_non_json") else WholeValue
-        return make(self, head, closing)
+        if says_text or self._is_text(place):
+            return self.text_value(edges)
+        is_plain_json = self._parser == "json" and set(self._arguments) <= {"allow_non_json", "strip"}
+        is_guessed = is_plain_json and self._arguments.get("allow_non_json")
+        return JsonOrText(self, head, closing, edges) if is_guessed else WholeValue(self, head, closing)
 
     def _is_text(self, place: Place | None) -> bool:
         """Whether a value is its text, because nothing else reads it or because the schema wants the text."""
@@ -187,14 +200,12 @@ class TagValues:
             return True
         return self._parser == "json" and place is not None and place.decides_text
 
-    def text_value(self) -> TextValue:
+    def text_value(self, edges: Edges) -> TextValue:
         """A value that is text."""
-        assert self._edges is not None, "any other value is taken as a whole"
-        leading, trailing = self._edges
-        # What may be mended at the end of a value, such as a closing tag that is missing, begins with a line break.
-        return TextValue(
-            self._document, leading, trailing, trailing.characters + (PYTHON_SPACE if self._lenient else "")
-        )
+        leading, trailing = edges
+        # Where a value's closing tag is missing, which may be mended, the next tag stands on the next line.
+        waits = trailing.characters or ("\n" if self._lenient else "")
+        return TextValue(self._document, leading, trailing, waits)
 
     def write_whole(self, head: str, text: str, closing: str) -> None:
         """Write the value of a tag that is there as a whole."""
@@ -204,7 +215,7 @@ class TagValues:
             self._document.value(value)
 
 
-def _edges(shape: TagShape, *, strips: bool) -> tuple[Edge, Edge] | None:
+def _edges(shape: TagShape, *, strips: bool) -> Edges | None:
     """What is dropped at the edges of a value; None where that is not just white space."""
     edges = [_edge(shape.before_value), _edge(shape.after_value)]
     if any(edge is None or edge.characters.strip() for edge in edges):

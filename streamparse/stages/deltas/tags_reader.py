@@ -9,10 +9,11 @@ the region has ended.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from streamparse.errors import ParseError
-from streamparse.stages.deltas.compact import Search, search_for_other_than_plain
+from streamparse.stages.deltas.compact import Passing, string_body
 from streamparse.stages.deltas.document import CallDocument, NotCertain
 from streamparse.stages.deltas.tag_values import TagValue, TagValues
 from streamparse.stages.structure.literal import overlap
@@ -20,6 +21,16 @@ from streamparse.stages.structure.tag_outline import HEAD_AT_MOST, TagOutline
 
 BLANKS = re.compile(r"\s*+")
 NO_KEY = re.compile(r"[<>\n]")
+
+
+@lru_cache(256)
+def in_value(marks: str, waits: str) -> Passing:
+    """How text goes out in a value: none of the ``marks`` that a tag may begin with is in it, and nothing ``waits``."""
+
+    def encode(text: str) -> str | None:
+        return None if text[-1] in waits or any(mark in text for mark in marks) else string_body(text)
+
+    return Passing('"\\\\' + marks, " " in waits, encode)
 
 
 class TagsReader:
@@ -38,13 +49,13 @@ class TagsReader:
         if document.arguments is None or not document.arguments.passes_on:
             raise NotCertain
 
-    def search_for_other(self) -> Search | None:
-        """The search for what is not simply more of the present value; None outside values of text."""
+    @property
+    def passing(self) -> Passing | None:
+        """How text goes out that is simply more of the present value; None outside values of text."""
         if self._state != "value" or self._held or self._value is None:
             return None
         waits = self._value.waits
-        also = self._closing[0] + self._outline.start[0]
-        return None if waits is None else search_for_other_than_plain(also, waits)
+        return None if waits is None else in_value(self._closing[0] + self._outline.start[0], waits)
 
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""

@@ -29,7 +29,7 @@ class Core:
         self, template: ResponseTemplate, tools: Any = None, *, lenient: bool = False, deltas: bool = True
     ) -> None:
         schemas = ToolSchemas.from_tools(tools)
-        self.regions = (RecoveringTokenizer if lenient else RegionTokenizer)(template, spans=True)
+        self.regions = (RecoveringTokenizer if lenient else RegionTokenizer)(template, captures=True)
         self.deltas = DeltaStage(template, schemas, lenient=lenient) if deltas else None
         self.content = ContentStage(lenient=lenient)
         self.transform = TransformStage(schemas, lenient=lenient)
@@ -45,13 +45,20 @@ class Core:
 
     def through(self, items: list[Any]) -> list[Event]:
         events: list[Event] = []
-        for item in items if self.deltas is None else self.deltas.feed(items):
+        for item in self.with_deltas(items):
             parsed = self.content.feed([item])
             for event in self.transform.feed(parsed):
                 if self.deltas is not None and event["type"] == "region_close":
                     events += self.deltas.rest(parsed[0], event["value"])
                 events.append(event)
         return events
+
+    def with_deltas(self, items: list[Any]) -> list[Any]:
+        if self.deltas is None:
+            return items
+        if len(items) == 1 and isinstance(items[0], dict) and items[0]["type"] == "region_chunk":
+            return self.deltas.chunk(items[0])
+        return self.deltas.feed(items)
 
     def snapshot(self) -> str:
         assert self.deltas is not None

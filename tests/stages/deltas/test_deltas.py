@@ -112,6 +112,31 @@ def json_arguments(draw: Any) -> str:
     return "{" + ",".join(written) + "}"
 
 
+SCHEMAS_TO_CAST_BY = [
+    {},
+    {"type": "string"},
+    {"type": "integer"},
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": ["string", "null"]},
+    {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+    {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+    {"type": ["integer", "string"]},
+    {"type": "string", "enum": ["12", "x"]},
+    {"enum": [1, "a", None]},
+    {"type": "array", "items": {"type": ["string", "null"]}},
+    {"type": "array", "items": {"type": "integer"}},
+    {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": ["string", "null"]}}},
+    {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}},
+    {"anyOf": [{"type": "object", "required": ["a"], "properties": {"b": {"type": "integer"}}}, {"type": "object"}]},
+    {"type": ["string", "object"], "properties": {"a": {"type": "integer"}}},
+]
+TEXTS_TO_CAST = ["", "x", "null", "None", "nul", " null ", "null x", "12", "1.0", "1e3", "true", "a b\n", "NaN", "-"]
+TEXTS_TO_CAST += ['"q"', '{"a": 1', "12 x", "[1] and", "\\"]
+VALUES_TO_CAST = [{"a": "5", "b": "null"}, {"b": "5"}, {"a": ["1", 2.50]}, ["1", "null", 2, ["3"]], [{"a": "1"}]]
+TEXTS_TO_CAST += [json.dumps(value) for value in VALUES_TO_CAST]
+
+
 @given(json_arguments(), TOOLS, PLACES, MODES)
 def test_json_arguments(check: Check, arguments: str, tools: Any, places: list[int], lenient: bool) -> None:
     text = f"<call f>\n{arguments} </call>"
@@ -192,6 +217,25 @@ def test_arguments_in_tags(
     check(template("xml-inline", arguments), [*text], tools, lenient=lenient)
 
 
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("schema", SCHEMAS_TO_CAST_BY, ids=str)
+def test_tags_that_say_what_their_values_are(check: Check, schema: Any, lenient: bool) -> None:
+    pattern = r"<p=(?P<key>\w+)(?: string=(?P<string>true|false))?>\n?(?P<value>.*?)</p>"
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": schema}}}]
+    bodies = [
+        "".join(
+            f"<p={key} string={kind}>{edge}{text}</p>"
+            for key in "ab"
+            for edge in ("", "\n ")
+            for kind in ("true", "false")
+        )
+        for text in TEXTS_TO_CAST
+    ]
+    arguments = {"tag_pattern": pattern, "value_parser": GUESS}
+    text = "".join(f"<call f>{body}</call>" for body in bodies)
+    check(template("xml-inline", arguments), [*text], tools, lenient=lenient)
+
+
 @given(TAGS, TOOLS, PLACES)
 def test_arguments_in_tags_whose_repeated_keys_are_collected(
     check: Check, tags: Any, tools: Any, places: list[int]
@@ -247,31 +291,6 @@ def test_a_python_call_list(check: Check, calls: Any, quote: str, tools: Any, pl
     listed = template("python-call-list", repeats=False, **field)
     check(listed, cut(text, places), tools, lenient=lenient)
     check(listed, [*text], tools, lenient=lenient)
-
-
-SCHEMAS_TO_CAST_BY = [
-    {},
-    {"type": "string"},
-    {"type": "integer"},
-    {"type": "number"},
-    {"type": "boolean"},
-    {"type": ["string", "null"]},
-    {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-    {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
-    {"type": ["integer", "string"]},
-    {"type": "string", "enum": ["12", "x"]},
-    {"enum": [1, "a", None]},
-    {"type": "array", "items": {"type": ["string", "null"]}},
-    {"type": "array", "items": {"type": "integer"}},
-    {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": ["string", "null"]}}},
-    {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}},
-    {"anyOf": [{"type": "object", "required": ["a"], "properties": {"b": {"type": "integer"}}}, {"type": "object"}]},
-    {"type": ["string", "object"], "properties": {"a": {"type": "integer"}}},
-]
-TEXTS_TO_CAST = ["", "x", "null", "None", "nul", " null ", "null x", "12", "1.0", "1e3", "true", "a b\n", "NaN", "-"]
-TEXTS_TO_CAST += ['"q"', '{"a": 1', "12 x", "[1] and", "\\"]
-VALUES_TO_CAST = [{"a": "5", "b": "null"}, {"b": "5"}, {"a": ["1", 2.50]}, ["1", "null", 2, ["3"]], [{"a": "1"}]]
-TEXTS_TO_CAST += [json.dumps(value) for value in VALUES_TO_CAST]
 
 
 @pytest.mark.parametrize("lenient", [False, True])
