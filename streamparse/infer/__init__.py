@@ -17,10 +17,32 @@
 ``inference``, ``explain``     the result and its account
 =============================  =====================================================================
 
-Needs the extra ``infer`` (Jinja).
+Rendering needs Jinja, the extra ``infer``; without it the names below can't be imported, and an ``InferenceError``
+says so.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from streamparse.infer.errors import InferenceError
-from streamparse.infer.inference import Inference, UnverifiedWarning, infer_response_template
+
+if TYPE_CHECKING:
+    from streamparse.infer.inference import Inference, UnverifiedWarning, infer_response_template
 
 __all__ = ["Inference", "InferenceError", "UnverifiedWarning", "infer_response_template"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what renders chat templates when it is asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from streamparse.infer import inference
+    except ModuleNotFoundError as error:
+        if error.name != "jinja2":
+            raise
+        raise InferenceError(
+            "a chat template is rendered with Jinja: install the extra, pip install 'streamparse-llm[infer]'"
+        ) from error
+    return getattr(inference, name)

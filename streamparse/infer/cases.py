@@ -1,8 +1,9 @@
 """The turns that a response template is tried on: what the chat template renders, and the message that it means.
 
-For each feature a turn is rendered under every switch that matters, behind its own prompt. What the model would have written
-is what the whole conversation has beyond the prompt. Where the prompt opens reasoning that the history drops, the reasoning
-and its close are put before it. A turn that does not show what was said is no case: the template can't express it.
+For each feature a turn is rendered under every switch that matters, behind its own prompt. What the model would have
+written is what the whole conversation has beyond the prompt. Where the prompt opens reasoning that the history drops,
+the reasoning and its close are put before it. A turn that does not show what was said is no case: the template can't
+express it.
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ def _cases(
     reasoning: Reasoning,
     tools: list[Tool] | None,
 ) -> Iterator[Case]:
-    """The cases that a prompt and a full conversation make, if the turn shows what was said: with its end and without."""
+    """The cases that a prompt and a full conversation make, if the turn shows what was said: with its end and
+    without.
+    """
     output = _output(said, prompt, full, envelope, reasoning)
     if output is None or not _shows(said, output) or _is_said_as_reasoning(said, output, reasoning):
         return

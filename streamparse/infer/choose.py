@@ -1,7 +1,8 @@
 """Chooses among the readings of a chat template by what comes back, and mends what only the round trip shows.
 
 Every reading is composed and tried on the cases. The first that gives back everything is taken, else the one that gives
-back most. A reading that gives back no call at all is none, nor is one that holds a probe's word. Marks that are left over as content in turns without content belong to no field: they become noise.
+back most. A reading that gives back no call at all is none, nor is one that holds a probe's word. Marks that are left
+over as content in turns without content belong to no field: they become noise.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any
 from streamparse.infer.analysis import Analysis
 from streamparse.infer.cases import Case, Message
 from streamparse.infer.compose import compose
-from streamparse.infer.conversation import PROBE_WORDS
 from streamparse.infer.content import Content
+from streamparse.infer.conversation import PROBE_WORDS
 from streamparse.infer.reasoning import Reasoning
 from streamparse.infer.tools.reading import Reading, noise
 from streamparse.infer.verify import failures

@@ -1,7 +1,7 @@
 """Compares renderings: what two texts share, where they part, and how text splits into marks and words.
 
-A *mark* is what looks like a delimiter: ``<…>``, ``[…]`` in capitals, ``◁…▷``, or a run of punctuation. Cuts between what two
-texts share and what they don't are moved so that they never fall inside a mark or a word.
+A *mark* is what looks like a delimiter: ``<…>``, ``[…]`` in capitals, ``◁…▷``, or a run of punctuation. Cuts between
+what two texts share and what they don't are moved so that they never fall inside a mark or a word.
 """
 
 from __future__ import annotations

@@ -18,7 +18,9 @@ JOINED = {"repeats": True, "join": "\n\n"}
 
 
 def compose(analysis: Analysis, reading: Reading | None, left_over: Sequence[str] = ()) -> ResponseTemplateSource:
-    """The response template with this reading of tool calls; ``left_over`` are further marks that belong to no field."""
+    """The response template with this reading of tool calls; ``left_over`` are further marks that belong to no
+    field.
+    """
     reasoning = analysis.reasoning
     fields: dict[str, Any] = {}
     if reasoning.mode != "none":

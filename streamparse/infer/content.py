@@ -117,7 +117,7 @@ def _first_mark(text: str) -> list[str]:
     first = next(iter(pieces(stripped)), "")
     if len(first) >= 3 and is_mark(first):
         return [first]
-    run = stripped[: len(stripped) - len(stripped.lstrip("".join({char for char in stripped[:1]})))]
+    run = stripped[: len(stripped) - len(stripped.lstrip(stripped[:1] or None))]
     return [run] if is_mark(run) else []
 
 

@@ -1,4 +1,5 @@
-"""Poses conversations to a chat template in the words that it understands, and reads what the assistant's turn looks like.
+"""Poses conversations to a chat template in the words that it understands, and reads what the assistant's turn looks
+like.
 
 Chat templates differ in what they take: arguments as an object or as JSON text, content as text or as parts,
 reasoning under one key or another, tools declared or not. A ``Phrasing`` is one such way; a ``Prober`` renders
@@ -64,9 +65,10 @@ class Phrasing:
     """How a conversation is put to a chat template.
 
     ``reasoning`` is the message's key for reasoning, or ``part:TYPE`` for a content part of that type.
-    ``call_form`` is how a call is put: with its ``function`` as the format has it; ``flat``, name and arguments beside its id;
-    or with an ``id that names`` the function (``functions.get_weather:0``), for templates that show nothing but the id.
-    ``no_content`` is what ``content`` is when the assistant only calls tools (``missing``: the key is left out).
+    ``call_form`` is how a call is put: with its ``function`` as the format has it; ``flat``, name and arguments
+    beside its id; or with an ``id that names`` the function (``functions.get_weather:0``), for templates that show
+    nothing but the id. ``no_content`` is what ``content`` is when the assistant only calls tools (``missing``: the
+    key is left out).
     """
 
     tools: bool = False

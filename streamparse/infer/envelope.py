@@ -56,9 +56,9 @@ class Envelope:
     """The frame of the assistant's turn.
 
     ``anchor`` is the text in the prompt after which the turn begins (empty where there is none); ``prompts`` the
-    generation prompts, the default first; ``ends`` what ends a turn. ``own`` says that the anchor is the turn's own header,
-    not the end of what comes before it. ``appended`` is what the template writes behind every conversation, whoever spoke
-    last and whether or not a generation prompt was asked for.
+    generation prompts, the default first; ``ends`` what ends a turn. ``own`` says that the anchor is the turn's own
+    header, not the end of what comes before it. ``appended`` is what the template writes behind every conversation,
+    whoever spoke last and whether or not a generation prompt was asked for.
     """
 
     anchor: str

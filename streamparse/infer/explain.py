@@ -66,9 +66,7 @@ def _is_tag(piece: str) -> bool:
     return len(piece) >= 3 and piece[0] in "<[" and piece[-1] in ">]"
 
 
-def explain(
-    template: Mapping[str, Any], checks: Sequence[Check], analysis: Mapping[str, Any], *, verified: bool
-) -> str:
+def explain(checks: Sequence[Check], analysis: Mapping[str, Any], *, verified: bool) -> str:
     """The account as text."""
     lines = ["Verified: " + ("everything that the chat template can express came back" if verified else "NO")]
     lines += ["", f"Found in {analysis['renderings']} renderings:"]
@@ -104,7 +102,8 @@ def _reasoning_line(reasoning: Mapping[str, Any]) -> str:
     if reasoning["mode"] == "none":
         return f"reasoning: none; {reasoning['evidence']}"
     mirrored = f" (the {reasoning['mirrored'][0]} is its mirror image, not seen)" if reasoning["mirrored"] else ""
-    return f"reasoning ({reasoning['mode']}): {reasoning['open']!r} to {reasoning['close']!r}{mirrored}: {reasoning['evidence']}"
+    marks = f"{reasoning['open']!r} to {reasoning['close']!r}{mirrored}"
+    return f"reasoning ({reasoning['mode']}): {marks}: {reasoning['evidence']}"
 
 
 def _content_line(content: Mapping[str, Any]) -> str:

@@ -17,7 +17,6 @@ from streamparse.infer.choose import choose
 from streamparse.infer.explain import as_data, explain
 from streamparse.infer.render import Renderer
 from streamparse.infer.source import read_chat_template
-from streamparse.infer.tools.reading import Reading
 from streamparse.infer.verify import Check, check_all
 
 CACHED = 64
@@ -32,8 +31,8 @@ class UnverifiedWarning(UserWarning):
 class Inference:
     """What was inferred from a chat template.
 
-    ``template`` is the response template (JSON-able; transformers' loader takes it unless it has the key ``streamparse``),
-    ``checks`` the evidence for each feature, ``analysis`` what was found, as data.
+    ``template`` is the response template (JSON-able; transformers' loader takes it unless it has the key
+    ``streamparse``), ``checks`` the evidence for each feature, ``analysis`` what was found, as data.
     """
 
     template: dict[str, Any]
@@ -58,7 +57,7 @@ class Inference:
 
     def explain(self) -> str:
         """A readable account: what was found, from which comparison, and what came back."""
-        return explain(self.template, self.checks, self.analysis, verified=self.verified)
+        return explain(self.checks, self.analysis, verified=self.verified)
 
     def to_use(self) -> dict[str, Any]:
         """The response template, for use; warns with ``UnverifiedWarning`` if not everything came back."""
@@ -85,9 +84,9 @@ def infer_response_template(
 ) -> Inference:
     """Infer how the output of a model is read from how its chat template writes it.
 
-    ``source`` is the chat template: Jinja text, a path (``chat_template.jinja``, ``tokenizer_config.json``, a model's folder)
-    or a tokenizer. ``bos_token`` and ``eos_token`` are what it may print; ``chat_template_kwargs`` what will be given to
-    ``apply_chat_template`` beside the conversation. The result is kept by content.
+    ``source`` is the chat template: Jinja text, a path (``chat_template.jinja``, ``tokenizer_config.json``, a model's
+    folder) or a tokenizer. ``bos_token`` and ``eos_token`` are what it may print; ``chat_template_kwargs`` what will
+    be given to ``apply_chat_template`` beside the conversation. The result is kept by content.
 
     Raises InferenceError, which says where, for a chat template that can't be read, compiled or rendered at all.
 
@@ -126,6 +125,3 @@ def _infer(renderer: Renderer) -> Inference:
         unread[CALL] = "calls are written, but can't be told apart"
     checks = tuple(check_all(template, cases, unread))
     return Inference(template, checks, as_data(analysis, reading, template))
-
-
-__all__ = ["Inference", "Reading", "UnverifiedWarning", "infer_response_template"]

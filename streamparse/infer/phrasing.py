@@ -1,7 +1,7 @@
 """Finds the plainest way of putting a conversation that a chat template renders.
 
-Tried in order: content as text or as parts, tools declared or not, a system message or none. A template that stops at an
-undefined variable of its own gets an empty text for it.
+Tried in order: content as text or as parts, tools declared or not, a system message or none. A template that stops at
+an undefined variable of its own gets an empty text for it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ MAX_FILLED = 8
 
 
 def find_phrasing(renderer: Renderer) -> Prober:
-    """A prober whose turns show what the assistant says; raises InferenceError with the template's reason if none does."""
+    """A prober whose turns show what the assistant says; raises InferenceError with the template's reason if none
+    does.
+    """
     reasons: list[str] = []
     for phrasing in _phrasings():
         prober = _filled(renderer, phrasing, reasons)

@@ -23,8 +23,8 @@ from streamparse.infer.compare import common_suffix, is_mark, pieces
 from streamparse.infer.conversation import (
     CONTENT,
     DECOY,
-    FIRST,
     EARLIER,
+    FIRST,
     REASONING,
     REASONING_KEYS,
     Prober,
@@ -44,8 +44,8 @@ class Reasoning:
     """The delimiters of reasoning and how they became known.
 
     ``mode``: ``none``; ``shown`` in turns; shown only ``beside calls``; or ``dropped`` from the history. ``key`` is the
-    message's key, ``switches`` what must be set for the template to show it. ``lead`` is the template's own text before the
-    reasoning, ``between`` that up to the content. ``mirrored`` lists what was not seen but concluded;
+    message's key, ``switches`` what must be set for the template to show it. ``lead`` is the template's own text
+    before the reasoning, ``between`` that up to the content. ``mirrored`` lists what was not seen but concluded;
     ``unread`` says why reasoning that is shown can't be read.
     """
 
@@ -107,7 +107,9 @@ def _seen_in_turn(prober: Prober, envelope: Envelope) -> tuple[Reasoning, Envelo
 
 
 def _open(envelope: Envelope, lead: str, whole_lead: str, close: str) -> str:
-    """The opening: what the turn has before the reasoning; where the prompt has it already, what the prompt writes last."""
+    """The opening: what the turn has before the reasoning; where the prompt has it already, what the prompt writes
+    last.
+    """
     opening = lead.strip()
     if not opening:
         written = [text.strip() for _, text in envelope.prefills() if text.strip() and close not in text]
@@ -145,7 +147,9 @@ def _close(prober: Prober, envelope: Envelope, before: str, between: str, mode: 
 
 
 def _opening_behind(leading: str, lead: str, between: str) -> str:
-    """What opens the next part, if the text that leads to it without reasoning (``leading``) tells it from the close."""
+    """What opens the next part, if the text that leads to it without reasoning (``leading``) tells it from the
+    close.
+    """
     opening = lead.strip()
     if opening and leading.strip().startswith(opening):
         return ""
@@ -154,7 +158,9 @@ def _opening_behind(leading: str, lead: str, between: str) -> str:
 
 
 def _close_by_shape(before: str, between: str) -> str:
-    """So much of the text behind the reasoning as looks like the text before it: up to a mark that both end with, or one mark."""
+    """So much of the text behind the reasoning as looks like the text before it: up to a mark that both end with,
+    or one mark.
+    """
     opening, following = pieces(before.rstrip()), pieces(between)
     if not opening or not following or len(following[0]) < 3 or not is_mark(following[0]):
         return between
@@ -164,7 +170,9 @@ def _close_by_shape(before: str, between: str) -> str:
 
 
 def _content_leads(prober: Prober, envelope: Envelope, switches: Switches) -> Iterator[str]:
-    """What the template writes between the header and a content without reasoning: in the last turn, and in an older one."""
+    """What the template writes between the header and a content without reasoning: in the last turn, and in an
+    older one.
+    """
     last = prober.attempt(Said(CONTENT), switches=switches)
     if last is not None:
         yield envelope.spoken(last).partition(CONTENT)[0]

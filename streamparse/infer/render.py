@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from streamparse.infer.findings import Findings
 from streamparse.infer.sandbox import CompiledTemplate, Refusal
 
 Message = dict[str, Any]
@@ -28,9 +29,9 @@ class Renderer:
         seconds: float = 3.0,
     ) -> None:
         self._template = CompiledTemplate(source)
-        self.variables = self._template.variables
-        self.constants = self._template.constants
-        self.switches = _switches(self._template)
+        self.variables = self._template.findings.variables
+        self.constants = self._template.findings.texts
+        self.switches = _switches(self._template.findings)
         self._base = {"bos_token": bos_token or "", "eos_token": eos_token or "", "documents": None, **(switches or {})}
         self._known: dict[str, str | Refusal] = {}
         self._deadline = time.perf_counter() + seconds
@@ -75,12 +76,17 @@ class Renderer:
 
 
 _GIVEN = frozenset(
-    "messages tools documents add_generation_prompt bos_token eos_token pad_token unk_token raise_exception strftime_now"
-    " namespace dict range cycler joiner loop caller varargs kwargs self super true false none".split()
+    {"messages", "tools", "documents", "add_generation_prompt", "bos_token", "eos_token", "pad_token", "unk_token"}
+    | {"raise_exception", "strftime_now", "namespace", "dict", "range", "cycler", "joiner"}
+    | {"loop", "caller", "varargs", "kwargs", "self", "super"}
 )
+"""Names that a chat template reads and that are no switches."""
 
 
-def _switches(template: CompiledTemplate) -> dict[str, tuple[Any, ...]]:
-    """The variables that a caller may set, each with values worth trying: both truth values, and what it is compared with."""
-    names = sorted(template.variables - _GIVEN, key=lambda name: ("think" not in name and "reason" not in name, name))
-    return {name: (True, False, *dict.fromkeys(template.compared.get(name, ()))) for name in names}
+def _switches(findings: Findings) -> dict[str, tuple[Any, ...]]:
+    """The variables that a caller may set, those about thinking first, each with values worth trying.
+
+    Those are both truth values, and what the template compares the variable with.
+    """
+    names = sorted(findings.variables - _GIVEN, key=lambda name: ("think" not in name and "reason" not in name, name))
+    return {name: (True, False, *dict.fromkeys(findings.compared.get(name, ()))) for name in names}

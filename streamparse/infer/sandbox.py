@@ -30,30 +30,19 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from streamparse.infer.errors import InferenceError
-from streamparse.infer.meter import (
-    LimitReached,
-    Meter,
-    RenderLimits,
-    check_format,
-    check_join,
-    check_operator,
-    check_replace,
-)
+import jinja2
+import jinja2.ext
+import jinja2.nodes
+import jinja2.parser
+import jinja2.runtime
+import jinja2.sandbox
+import jinja2.utils
+from jinja2.visitor import NodeTransformer
 
-try:
-    import jinja2
-    import jinja2.ext
-    import jinja2.nodes
-    import jinja2.parser
-    import jinja2.runtime
-    import jinja2.sandbox
-    import jinja2.utils
-    from jinja2.visitor import NodeTransformer, NodeVisitor
-except ImportError as error:  # pragma: no cover - depends on the installation
-    raise InferenceError(
-        "inference renders the chat template with Jinja: install the extra, pip install 'streamparse-llm[infer]'"
-    ) from error
+from streamparse.infer.errors import InferenceError
+from streamparse.infer.findings import findings_of
+from streamparse.infer.growth import METHODS_THAT_GROW, metered_filter
+from streamparse.infer.meter import LimitReached, Meter, RenderLimits, check_join, check_operator
 
 MAX_SOURCE = 200_000
 """Longest chat template that is compiled, in characters."""
@@ -67,11 +56,7 @@ class Refusal(Exception):
 
 
 class CompiledTemplate:
-    """A chat template, compiled once.
-
-    ``variables`` are the names it reads that are not its loops' and macros' own, ``constants`` the texts it holds, ``compared`` the values
-    that it compares a name with.
-    """
+    """A chat template, compiled once; ``findings`` are what a walk over its source found."""
 
     def __init__(self, source: str, limits: RenderLimits | None = None) -> None:
         if len(source) > MAX_SOURCE:
@@ -80,11 +65,7 @@ class CompiledTemplate:
         self._environment = _ChatEnvironment(self._meter)
         try:
             tree = self._environment.parse(source)
-            found = _Findings()
-            found.visit(tree)
-            self.variables = frozenset(found.read - found.bound)
-            self.constants = tuple(found.texts)
-            self.compared = found.compared
+            self.findings = findings_of(tree)
             self._template = self._environment.from_string(tree)
         except jinja2.TemplateSyntaxError as error:
             raise InferenceError(f"the chat template is not valid Jinja: {error.message}", line=error.lineno) from error
@@ -105,55 +86,6 @@ class CompiledTemplate:
             raise Refusal(str(error.message or error)) from error
         except Exception as error:
             raise Refusal(f"{type(error).__name__}: {error}") from error
-
-
-class _Findings(NodeVisitor):
-    """What one walk over a parsed template finds: names, texts, and what names are compared with."""
-
-    def __init__(self) -> None:
-        self.read: set[str] = set()
-        self.bound: set[str] = set()
-        self.texts: dict[str, None] = {}
-        self.compared: dict[str, list[str]] = {}
-
-    def visit_Name(self, node: jinja2.nodes.Name) -> None:
-        if node.ctx == "load":
-            self.read.add(node.name)
-
-    def visit_For(self, node: jinja2.nodes.For) -> None:
-        self.bound.update(
-            name.name
-            for name in [node.target, *node.target.find_all(jinja2.nodes.Name)]
-            if isinstance(name, jinja2.nodes.Name)
-        )
-        self.generic_visit(node)
-
-    def visit_Macro(self, node: jinja2.nodes.Macro) -> None:
-        self.bound.update([node.name, *(argument.name for argument in node.args)])
-        self.generic_visit(node)
-
-    def visit_TemplateData(self, node: jinja2.nodes.TemplateData) -> None:
-        self.texts[node.data] = None
-
-    def visit_Const(self, node: jinja2.nodes.Const) -> None:
-        if isinstance(node.value, str):
-            self.texts[node.value] = None
-
-    def visit_Compare(self, node: jinja2.nodes.Compare) -> None:
-        for operand in node.ops:
-            sides = [node.expr, operand.expr]
-            values = [const.value for side in sides for const in _constants_in(side)]
-            for side in sides:
-                if isinstance(side, jinja2.nodes.Name):
-                    known = self.compared.setdefault(side.name, [])
-                    known.extend(value for value in values if isinstance(value, str))
-        self.generic_visit(node)
-
-
-def _constants_in(node: jinja2.nodes.Node) -> list[jinja2.nodes.Const]:
-    if isinstance(node, jinja2.nodes.Const):
-        return [node]
-    return [item for item in node.iter_child_nodes() if isinstance(item, jinja2.nodes.Const)]
 
 
 class _GenerationTag(jinja2.ext.Extension):
@@ -221,7 +153,8 @@ def _metered_by(filter_name: str, node: Any, *arguments: jinja2.nodes.Expr) -> j
 
 
 _CHANGES_ALLOWED = frozenset(["append", "extend", "insert", "pop", "update", "setdefault"])
-"""Methods that change a list or a dict, which the immutable sandbox refuses. Other engines for chat templates (llama.cpp's,
+"""Methods that change a list or a dict, which the immutable sandbox refuses. Other engines for chat templates
+(llama.cpp's,
 for one) run templates that use them; every rendering works on a copy of its own, so nothing outside can change."""
 
 
@@ -240,7 +173,7 @@ class _ChatEnvironment(jinja2.sandbox.ImmutableSandboxedEnvironment):
             finalize=jinja2.pass_context(lambda _, value: _printable(meter, value)),
         )
         filters = {**self.filters, "tojson": _tojson}
-        self.filters = {name: _metered_filter(meter, name, function) for name, function in filters.items()}
+        self.filters = {name: metered_filter(meter, name, function) for name, function in filters.items()}
         self.filters["_counted"] = jinja2.pass_context(lambda _, items, weight: meter.counted(items, weight))
         self.filters["_charged"] = jinja2.pass_context(lambda _, value: meter.charge(value))
         self.filters["_weighed"] = jinja2.pass_context(lambda _, value: _weighed(meter, value))
@@ -275,7 +208,7 @@ class _ChatEnvironment(jinja2.sandbox.ImmutableSandboxedEnvironment):
         if isinstance(owner, (list, dict)):
             self.meter.charge([owner, args, kwargs])
         if isinstance(owner, (str, bytes, int)):
-            check = _METHODS_THAT_GROW.get(getattr(function, "__name__", ""))
+            check = METHODS_THAT_GROW.get(getattr(function, "__name__", ""))
             if check is not None:
                 args = check(self.meter, owner, args, kwargs)
         return self.meter.charge(super().call(context, function, *args, **kwargs))
@@ -337,99 +270,3 @@ def _as_list(value: Any) -> list[Any]:
     if isinstance(value, types.GeneratorType):
         return list(value)
     raise TypeError(f"{type(value).__name__} is not JSON serializable")
-
-
-Arguments = tuple[Any, ...]
-Growth = Callable[[Meter, Any, Arguments, Mapping[str, Any]], Arguments]
-
-
-def _grows_by_width(meter: Meter, value: Any, args: Arguments, kwargs: Mapping[str, Any]) -> Arguments:
-    """Numbers among the arguments are widths."""
-    for argument in (*args, *kwargs.values()):
-        if isinstance(argument, (int, float)) and abs(argument) > 1000:
-            raise LimitReached("a width of more than 1000")
-        if isinstance(argument, (str, list, tuple)):
-            meter.require(meter.weigh(argument) * (1 + meter.weigh(value)))
-    return args
-
-
-def _grows_by_lines(meter: Meter, value: Any, args: Arguments, kwargs: Mapping[str, Any]) -> Arguments:
-    """Every line of the text gets as many characters as the width says."""
-    _grows_by_width(meter, "", args, kwargs)
-    lines = str(value).count("\n") + 1
-    for argument in (*args, *kwargs.values()):
-        meter.require(lines * (len(argument) if isinstance(argument, str) else int(argument)) + meter.weigh(value))
-    return args
-
-
-def _grows_by_replacing(meter: Meter, value: Any, args: Arguments, kwargs: Mapping[str, Any]) -> Arguments:
-    """``replace(old, new)``."""
-    if len(args) >= 2 and all(isinstance(text, str) for text in (value, *args[:2])):
-        check_replace(meter, value, args[0], args[1])
-    else:
-        _grows_by_width(meter, value, args, kwargs)
-    return args
-
-
-def _grows_by_joining(meter: Meter, value: Any, args: Arguments, kwargs: Mapping[str, Any]) -> Arguments:
-    """``separator.join(items)``."""
-    items = meter.collected(args[0])
-    check_join(meter, str(value), items)
-    return (items, *args[1:])
-
-
-def _grows_by_formatting(meter: Meter, value: Any, args: Arguments, kwargs: Mapping[str, Any]) -> Arguments:
-    """``pattern.format(…)``."""
-    check_format(meter, str(value), [*args, *kwargs.values()])
-    return args
-
-
-def _never(meter: Meter, value: Any, args: Arguments, kwargs: Mapping[str, Any]) -> Arguments:
-    """Methods that no chat template needs and that can make any amount of text."""
-    raise LimitReached("a method that is not allowed in chat templates")
-
-
-def _needs_small_input(meter: Meter, value: Any, args: Arguments, kwargs: Mapping[str, Any]) -> Arguments:
-    """Filters whose time grows faster than their input."""
-    if meter.weigh(value) > 20_000:
-        raise LimitReached("a slow filter on a large value")
-    return _grows_by_width(meter, "", args, kwargs)
-
-
-_METHODS_THAT_GROW: dict[str, Growth] = {
-    **dict.fromkeys(("center", "ljust", "rjust", "zfill", "expandtabs"), _grows_by_width),
-    **dict.fromkeys(("format", "format_map"), _grows_by_formatting),
-    **dict.fromkeys(("translate", "to_bytes"), _never),
-    "replace": _grows_by_replacing,
-    "join": _grows_by_joining,
-}
-
-_FILTERS_THAT_GROW: dict[str, Growth] = {
-    **dict.fromkeys(("center", "batch", "slice", "wordwrap", "truncate", "round", "tojson"), _grows_by_width),
-    **dict.fromkeys(("sum", "pprint", "urlize", "xmlattr", "groupby", "unique"), _needs_small_input),
-    "indent": _grows_by_lines,
-    "replace": _grows_by_replacing,
-    "format": _grows_by_formatting,
-}
-
-
-def _metered_filter(meter: Meter, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter with a step and a check before it and its result charged after it."""
-    wanted = getattr(getattr(function, "jinja_pass_arg", None), "name", "")
-    check = _FILTERS_THAT_GROW.get(name)
-
-    def metered(context: jinja2.runtime.Context, value: Any, *args: Any, **kwargs: Any) -> Any:
-        meter.step()
-        for operand in (value, *args, *kwargs.values()):
-            meter.weigh(operand)
-        if name == "join":
-            value = meter.collected(value)
-            check_join(meter, str(args[0]) if args else str(kwargs.get("d", "")), value)
-        elif name == "list":
-            value = value if isinstance(value, (str, dict, list, tuple)) else meter.counted(value)
-        elif check is not None:
-            check(meter, value, args, kwargs)
-        before = {"context": (context,), "environment": (context.environment,), "eval_context": (context.eval_ctx,)}
-        return meter.charge(function(*before.get(wanted, ()), value, *args, **kwargs))
-
-    return jinja2.pass_context(metered)

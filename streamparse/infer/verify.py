@@ -51,7 +51,9 @@ class Check:
 def check_all(
     source: Mapping[str, Any], cases: Mapping[str, Sequence[Case]], unread: Mapping[str, str] | None = None
 ) -> list[Check]:
-    """One check for each feature; ``unread`` are features without cases that are written nevertheless, and why not read."""
+    """One check for each feature; ``unread`` are features without cases that are written nevertheless, and why not
+    read.
+    """
     template = load_response_template(dict(source))
     return [_check(template, feature, tried, (unread or {}).get(feature, "")) for feature, tried in cases.items()]
 

@@ -67,7 +67,8 @@ def path_to(value: Any, wanted: Any) -> Path | None:
 
 @dataclass(frozen=True)
 class Shape:
-    """Where the parts of a call lie: ``to_call`` leads to the call's object, which begins with ``first_key``; the others are
+    """Where the parts of a call lie: ``to_call`` leads to the call's object, which begins with ``first_key``; the
+    others are
     paths within it."""
 
     to_call: Path
@@ -115,7 +116,7 @@ def read_json_calls(observed: Observed) -> Iterator[Reading]:
         before, after = observed.one[:start], observed.one[end:]
         yield from _listed(observed, shape, before, after)
         return
-    around = surroundings(before, _between(observed, island), after, observed.ends)
+    around = surroundings(before, _between(observed), after, observed.ends)
     transform = _transform(shape, "content")
     beyond = "" if path_to(island.value, dict(FIRST.arguments)) is not None else "arguments are JSON text within JSON"
     if around.call_open.strip():
@@ -159,7 +160,7 @@ def _named_by_key(observed: Observed, island: Island) -> Iterator[Reading]:
         return
     before, after = observed.one[: island.start], observed.one[island.end :]
     listed = len(path) == 2
-    around = surroundings(before, None if listed else _between(observed, island), after, observed.ends)
+    around = surroundings(before, None if listed else _between(observed), after, observed.ends)
     if not around.call_open.strip():
         return
     keys = {**opening_keys(around.call_open), **closing_keys(around, observed.ends, flexible(around.call_open.strip()))}
@@ -215,7 +216,7 @@ def _looks_like(shape: Shape) -> str:
     return f'(?={list_open}\\{{\\s*"{quoted(str(first))}"\\s*:)'
 
 
-def _between(observed: Observed, island: Island) -> str | None:
+def _between(observed: Observed) -> str | None:
     """What stands between the JSON values of two calls."""
     if observed.two is None:
         return None

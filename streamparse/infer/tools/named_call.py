@@ -69,9 +69,11 @@ def named_call(
     *,
     argument_close: str = "",
 ) -> NamedCall | None:
-    """What sets a call off, given where its arguments are in the turn with one call and in that with two (None: not seen).
+    """What sets a call off, given where its arguments are in the turn with one call and in that with two (None: not
+    seen).
 
-    ``followers`` are what may come right behind the head; ``argument_close`` belongs to the last argument, not to the call.
+    ``followers`` are what may come right behind the head; ``argument_close`` belongs to the last argument, not to the
+    call.
     """
     start = _first_slot(observed.one, FIRST)
     head = _head(observed.one, FIRST, start, body.start) if 0 <= start <= body.start else None
@@ -120,7 +122,9 @@ def _head(text: str, call: Call, start: int, body: int) -> _Head | None:
 
 
 def _head_pattern(opening: str, head: _Head, other: _Head | None, followers: Sequence[str]) -> str:
-    """The pattern of a head; ``other``, that of another call, tells what varies. The last name and the first id count."""
+    """The pattern of a head; ``other``, that of another call, tells what varies. The last name and the first id
+    count.
+    """
     captured = {len(head.kinds) - 1 - head.kinds[::-1].index("name")}
     captured |= {head.kinds.index("id")} if "id" in head.kinds else set()
     comparable = other is not None and other.kinds == head.kinds

@@ -66,7 +66,7 @@ def observe_calls(prober: Prober, envelope: Envelope, reasoning: Reasoning) -> O
         _spoken(form, envelope, reasoning, NUMBERED),
         _spoken(form, envelope, reasoning, AWKWARD),
         _spoken(form, envelope, reasoning, OTHER_ID),
-        _after_content(form, envelope),
+        _after_content(form),
     )
 
 
@@ -86,8 +86,8 @@ CALL_FORMS: tuple[CallForm, ...] = ("function", "id that names", "flat")
 def quality(text: str | None) -> int:
     """How well a rendered call can be read.
 
-    0: as JSON; 1: in a form of its own; 2: as JSON within JSON text; 3: as the print of a Python object; 4: as JSON text
-    escaped twice; UNREADABLE: the call is not shown.
+    0: as JSON; 1: in a form of its own; 2: as JSON within JSON text; 3: as the print of a Python object; 4: as JSON
+    text escaped twice; UNREADABLE: the call is not shown.
     """
     if text is None or FIRST.name not in text:
         return UNREADABLE
@@ -120,7 +120,7 @@ def without_reasoning(text: str, reasoning: Reasoning) -> str:
     return text
 
 
-def _after_content(prober: Prober, envelope: Envelope) -> str | None:
+def _after_content(prober: Prober) -> str | None:
     """What follows a content when a call comes after it."""
     tail = prober.attempt(Said(CONTENT, None, (FIRST,)))
     if tail is None or CONTENT not in tail or FIRST.name not in tail:

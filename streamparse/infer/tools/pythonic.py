@@ -1,7 +1,7 @@
 """Calls in Python's syntax: ``[get_weather(city="Paris"), add_note(text="…")]``, or one in a line without brackets.
 
-What teaches what: a name with a parenthesis behind it and a key with an equals sign; what stands before the list's bracket
-and behind it are the marks.
+What teaches what: a name with a parenthesis behind it and a key with an equals sign; what stands before the list's
+bracket and behind it are the marks.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from typing import Any
 from streamparse.infer.compare import is_mark, pieces
 from streamparse.infer.conversation import FIRST
 
-
 BEFORE_OBJECT = r"(?=\s*\{)"
 """Ends the opening of a call that no mark sets off: only an object behind it shows that it is one."""
 
@@ -31,10 +30,10 @@ class Surroundings:
 class Reading:
     """One way to read the tool calls of a chat template.
 
-    ``construct`` names it; ``field`` is the response template's field; ``noise`` are literals around the calls that belong
-    to no field; ``opening`` is the text that a call begins with; ``markers`` say what was found, for people.
-    ``policy`` is what version 1 has no words for: the field's part of the key ``streamparse``; ``beyond`` says why strict mode can't
-    read such calls although the template keeps to version 1.
+    ``construct`` names it; ``field`` is the response template's field; ``noise`` are literals around the calls that
+    belong to no field; ``opening`` is the text that a call begins with; ``markers`` say what was found, for people.
+    ``policy`` is what version 1 has no words for: the field's part of the key ``streamparse``; ``beyond`` says why
+    strict mode can't read such calls although the template keeps to version 1.
     """
 
     construct: str
@@ -74,7 +73,9 @@ def _in_class(char: str) -> str:
 
 
 def varying(first: str, second: str) -> str:
-    """A pattern for two texts at the same place in two calls: the same text, or one that differs in a number or a word."""
+    """A pattern for two texts at the same place in two calls: the same text, or one that differs in a number or a
+    word.
+    """
     if first == second:
         return flexible(first)
     one, two = re.split(r"(\d+)", first), re.split(r"(\d+)", second)
@@ -104,8 +105,8 @@ def opening_keys(opening: str, pattern: str | None = None) -> dict[str, Any]:
 def closing_keys(around: Surroundings, ends: Sequence[str], again: str = "") -> dict[str, Any]:
     """``close_pattern`` of a field.
 
-    Where the calls' own close is no mark, a region ends before the next call (``again`` is the pattern of its opening), with
-    what closes the section, or with the turn.
+    Where the calls' own close is no mark, a region ends before the next call (``again`` is the pattern of its
+    opening), with what closes the section, or with the turn.
     """
     if close := closing_pattern(around.call_close):
         return {"close_pattern": close}

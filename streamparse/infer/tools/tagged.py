@@ -1,8 +1,8 @@
 """Calls whose arguments stand in a tag each: ``<parameter=city>Paris</parameter>``, ``<key>…</key><value>…</value>``.
 
-What teaches what: two arguments show what stands between them, and so where one ends and the next begins; a call without
-arguments shows where the name ends; a number against a text shows whether texts are quoted and what an attribute
-says; an awkward text shows optional wrappers (CDATA).
+What teaches what: two arguments show what stands between them, and so where one ends and the next begins; a call
+without arguments shows where the name ends; a number against a text shows whether texts are quoted and what an
+attribute says; an awkward text shows optional wrappers (CDATA).
 """
 
 from __future__ import annotations
