@@ -13,7 +13,7 @@ from typing import Any
 
 from streamparse.errors import ContentError
 from streamparse.stages.content.python_call_list import MAX_DEPTH, NAME, SPACE, Reader
-from streamparse.stages.deltas.compact import Passing, compact, string_body
+from streamparse.stages.deltas.compact import Passing, compact, search_for_other, string_body
 from streamparse.stages.deltas.document import CallDocument, NotCertain
 from streamparse.stages.deltas.escapes import PYTHON_LETTERS, read_escape
 from streamparse.stages.deltas.json_reader import IN_STRING
@@ -29,7 +29,7 @@ KEYS = frozenset({"key", "first key"})
 NAMES = frozenset({"call", "first call", "argument", "first argument"})
 FIRST = {"calls": "first call", "(": "first argument", "[": "first value", "{": "first key"}
 
-IN_QUOTES = {'"': IN_STRING, "'": Passing("\"\\\\'", False, lambda _text: None)}
+IN_QUOTES = {'"': IN_STRING, "'": Passing(search_for_other("'"), lambda _text: None)}
 
 
 class CallListReader:

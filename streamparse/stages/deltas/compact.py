@@ -23,16 +23,31 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
+COMPACT_WORD = re.compile(r"0|-?[1-9][0-9]{0,17}|true|false|null")
+"""Words that are compact as they stand; any other has to be read, such as a float, which has many spellings."""
+
+
 class Passing(NamedTuple):
     """How text that is simply more of a string goes out.
 
-    Printable text goes as it is if none of ``letters`` is in it and, where a ``space_waits``, its last character is no
-    space. ``encode`` gives what any other text goes out as, or None where it takes a closer look.
+    Text in which ``search`` finds nothing goes as it is; ``encode`` gives what any other goes out as, or None where it
+    takes a closer look.
     """
 
-    letters: str
-    space_waits: bool
+    search: Callable[[str], re.Match[str] | None]
     encode: Callable[[str], str | None]
+
+
+def search_for_other(marks: str = "", waits: str = "") -> Callable[[str], re.Match[str] | None]:
+    r"""Make the search for what must be escaped, for the characters ``marks``, and, at the end, for those of ``waits``.
+
+    >>> search = search_for_other("<", " ")
+    >>> [search(text) is None for text in ("a b", "a<b", "a ", "a\nb")]
+    [True, False, False, False]
+    """
+    others = f'["\\\\\x00-\x1f\ud800-\udfff{re.escape(marks)}]'
+    waiting = "".join(character for character in waits if character >= " ")  # all below are escaped anyway
+    return re.compile(f"{others}|[{re.escape(waiting)}]\\Z" if waiting else others).search
 
 
 def compact(value: Any) -> str:

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from streamparse.stages.deltas.compact import AS_WRITTEN, Passing, compact, string_body
+from streamparse.stages.deltas.compact import AS_WRITTEN, COMPACT_WORD, Passing, compact, search_for_other, string_body
 from streamparse.stages.deltas.document import CallDocument, NotCertain
 from streamparse.stages.deltas.escapes import LETTERS, read_escape
 from streamparse.stages.structure.literal import overlap
@@ -35,14 +35,14 @@ def as_written(text: str) -> str | None:
     return text if AS_WRITTEN.fullmatch(text) else None
 
 
-IN_STRING = Passing('"\\\\', False, as_written)
+IN_STRING = Passing(search_for_other(), as_written)
 
 
 @lru_cache(64)
 def in_delimited(closing: str) -> Passing:
     """How text goes out in a string of a dialect."""
     first = closing[0]
-    return Passing(f'"\\\\{first}', False, lambda text: None if first in text else string_body(text))
+    return Passing(search_for_other(first), lambda text: None if first in text else string_body(text))
 
 
 class TooDeep(NotCertain):
@@ -173,11 +173,14 @@ class JsonReader:
             self._word.append(match[0])
             at = match.end()
         if at < len(text):
-            try:
-                self._document.word(compact(json.loads("".join(self._word))))
-            except ValueError:
-                raise NotCertain from None
+            word = "".join(self._word)
             self._word.clear()
+            if COMPACT_WORD.fullmatch(word) is None:
+                try:
+                    word = compact(json.loads(word))
+                except ValueError:
+                    raise NotCertain from None
+            self._document.word(word)
             self._value_ends()
         return at
 

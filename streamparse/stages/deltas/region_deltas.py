@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from streamparse.errors import ContentError
-from streamparse.stages.deltas.compact import compact
+from streamparse.stages.deltas.compact import Passing, compact
 from streamparse.stages.deltas.document import Call, CallDocument, NotCertain
 from streamparse.stages.deltas.plan import call_source
 from streamparse.stages.deltas.readers import READERS, Reader, readings_of
@@ -18,15 +19,14 @@ from streamparse.template.model import Field
 Event = dict[str, Any]
 
 
-class PassingDelta(NamedTuple):
-    """How text goes out that is simply more of a string: see ``Passing``; ``given`` notes what has gone out."""
+@dataclass(slots=True)
+class PassingDelta:
+    """How text goes out that is simply more of a string (see ``Passing``): in a copy of ``event``, and ``note``d."""
 
-    field: str
-    call_index: int
-    given: list[str]
-    letters: str
-    space_waits: bool
+    search: Callable[[str], Any]
     encode: Callable[[str], str | None]
+    note: Callable[[str], None]
+    event: Event
 
 
 class RegionDeltas:
@@ -46,6 +46,8 @@ class RegionDeltas:
         self._calls: list[Call] = []
         self._document: CallDocument | None = None
         self._reader: Reader | None = None
+        self._passing: PassingDelta | None = None
+        self._passed: tuple[Call, Passing] | None = None
         self._begin_reading()
 
     @property
@@ -57,7 +59,10 @@ class RegionDeltas:
         written, call = self._document.arguments, self._calls[-1]
         if written is None or written is not call.arguments or not written.passes_on or call.index is None:
             return None
-        return PassingDelta(self.field.name, call.index, call.given, *passing)
+        if self._passing is None or self._passed != (call, passing):
+            self._passed = call, passing
+            self._passing = PassingDelta(*passing, call.given.append, self._event(call, {"arguments": ""}))
+        return self._passing
 
     def feed(self, text: str) -> list[Event]:
         """The events that the next piece of the region's text makes certain."""

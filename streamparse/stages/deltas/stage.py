@@ -25,6 +25,8 @@ class DeltaStage:
     """Adds ``region_delta`` events; ``index`` counts the calls of the message.
 
     ``lenient`` says that regions are parsed leniently. Captures are taken off the events unless ``keep_captures``.
+    ``passing`` says how text goes out that is simply more of the string that is being written, if one is: whoever gives
+    out a piece of the region in which ``passing.search`` finds nothing may do what :meth:`chunk` does in its stead.
     """
 
     def __init__(
@@ -37,7 +39,7 @@ class DeltaStage:
         self._watched = {name for name, field in template.fields.items() if is_call_field(field)}
         self._region: RegionDeltas | None = None
         self._ended: deque[tuple[RegionEnd, RegionDeltas]] = deque()
-        self._passing: PassingDelta | None = None
+        self.passing: PassingDelta | None = None
         self._calls = 0
 
     def feed(self, batch: list[Item]) -> list[Item]:
@@ -48,32 +50,23 @@ class DeltaStage:
             if not isinstance(item, Prefill):
                 result.append(item)
             result += self._deltas(item)
-        self._passing = None if self._region is None else self._region.passing
+        self.passing = None if self._region is None else self._region.passing
         return batch if len(result) == len(batch) else result
 
     def chunk(self, event: Event) -> list[Event]:
         """The ``region_chunk`` event with its deltas; ``feed`` for the commonest batch, at less cost."""
-        passing, text = self._passing, event["text"]
+        passing, text = self.passing, event["text"]
         if passing is not None:
-            field, index, given, letters, space_waits, encode = passing
-            piece: str | None = text
-            if text.isprintable():
-                for letter in letters:
-                    if letter in text:
-                        piece = encode(text)
-                        break
-                else:
-                    if space_waits and text[-1] == " ":
-                        piece = None
-            else:
-                piece = encode(text)
+            piece = text if passing.search(text) is None else passing.encode(text)
             if piece is not None:
-                given.append(piece)
-                return [event, {"type": "region_delta", "field": field, "index": index, "arguments": piece}]
+                passing.note(piece)
+                delta = passing.event.copy()
+                delta["arguments"] = piece
+                return [event, delta]
         if self._region is None:
             return [event]
         deltas = self._region.feed(text)
-        self._passing = self._region.passing
+        self.passing = self._region.passing
         return [event, *deltas]
 
     def finish(self) -> list[Item]:
@@ -104,12 +97,12 @@ class DeltaStage:
     def restore(self, state: dict[str, Any], text: str) -> None:
         """Take up a state that :meth:`snapshot` gave; ``text`` is the text of the open region so far."""
         self._calls = state["calls"]
-        self._region = self._passing = None
+        self._region = self.passing = None
         if state["region"] is not None:
             self._open(state["region"]["field"], state["region"]["captures"])
             assert self._region is not None, "a region was open"
             self._region.feed(text)
-            self._passing = self._region.passing
+            self.passing = self._region.passing
 
     def _deltas(self, item: Item) -> list[Event]:
         """What an item makes certain."""

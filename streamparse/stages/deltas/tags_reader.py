@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from streamparse.errors import ParseError
-from streamparse.stages.deltas.compact import Passing, string_body
+from streamparse.stages.deltas.compact import Passing, search_for_other, string_body
 from streamparse.stages.deltas.document import CallDocument, NotCertain
 from streamparse.stages.deltas.tag_values import TagValue, TagValues
 from streamparse.stages.structure.literal import overlap
@@ -30,7 +30,7 @@ def in_value(marks: str, waits: str) -> Passing:
     def encode(text: str) -> str | None:
         return None if text[-1] in waits or any(mark in text for mark in marks) else string_body(text)
 
-    return Passing('"\\\\' + marks, " " in waits, encode)
+    return Passing(search_for_other(marks, waits), encode)
 
 
 class TagsReader:
