@@ -13,7 +13,7 @@ from itertools import accumulate
 
 _PIECE = re.compile(
     r"<[^<>\s][^<>\n]{0,80}>"  # <tag>, <|special|>, </close>
-    r"|\[/?[A-Z][A-Z_ ]{1,40}\]"  # [INST]
+    r"|\[/?[A-Z][A-Z0-9_ ]{1,40}\]"  # [INST]
     r"|[◁⟨《【「][^\s◁▷⟨⟩《》【】「」]{1,40}[▷⟩》】」]"  # ◁think▷
     r"|\s+"
     r"|\w+"

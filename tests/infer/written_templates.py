@@ -1,12 +1,10 @@
 """Chat templates written for these tests, at least one for each construct that public ones show.
 
-``frame`` makes a whole chat template of its parts: what opens and ends turns, and the Jinja for the assistant's message.
-The tables below name each construct; the tests say of each that what it renders comes back.
+``frame`` makes a whole chat template of its parts: what opens and ends turns, and the Jinja for the assistant's turn.
+The tables name each construct. The tests say of each that what it renders comes back.
 """
 
 from __future__ import annotations
-
-REASONING = "{%- if message.reasoning_content %}{{ '%s' + message.reasoning_content + '%s' }}{% endif %}"
 
 
 def frame(
@@ -18,7 +16,11 @@ def frame(
     prompt: str = "",
     before: str = "",
 ) -> str:
-    """A chat template; ``assistant`` is the Jinja between header and end, ``prompt`` what the generation prompt adds."""
+    """A chat template.
+
+    ``assistant`` is the Jinja between header and end; ``prompt`` is what the generation prompt adds to the header,
+    ``before`` what stands before the messages.
+    """
     return f"""{before}
 {{%- for message in messages %}}
 {{%- if message.role == 'assistant' %}}
@@ -34,387 +36,504 @@ def frame(
 {{%- if add_generation_prompt %}}{{{{- '{header}' }}}}{prompt}{{%- endif %}}"""
 
 
+def written(*expressions: str) -> str:
+    """The Jinja that prints expressions one after another."""
+    return "{{- " + " ~ ".join(expressions) + " }}"
+
+
+def when(condition: str, *parts: str) -> str:
+    """The Jinja for parts that are there under a condition."""
+    return "{%- if " + condition + " %}" + "".join(parts) + "{%- endif %}"
+
+
+def text(literal: str) -> str:
+    """A literal as a Jinja expression; line breaks are written ``\\n`` in it."""
+    return "'" + literal.replace("'", "\\'") + "'"
+
+
 def content(before: str = "", after: str = "") -> str:
     """The Jinja for a content between two texts."""
-    return "{%- if message.content %}{{- '" + before + "' + message.content + '" + after + "' }}{%- endif %}"
+    return when("message.content", written(text(before), "message.content", text(after)))
 
 
-def calls(each: str, *, before: str = "", after: str = "", between: str = "") -> str:
+def reasoning(before: str, after: str, key: str = "reasoning_content") -> str:
+    """The Jinja for reasoning between two texts."""
+    return when(f"message.{key}", written(text(before), f"message.{key}", text(after)))
+
+
+def calls(*each: str, before: str = "", after: str = "", between: str = "") -> str:
     """The Jinja for tool calls; ``each`` writes one, with ``call`` its function and ``tool_call`` the whole."""
-    return (
-        "{%- if message.tool_calls %}{{- '" + before + "' }}{%- for tool_call in message.tool_calls %}"
-        "{%- set call = tool_call.function %}" + each + "{%- if not loop.last %}{{- '" + between + "' }}{%- endif %}"
-        "{%- endfor %}{{- '" + after + "' }}{%- endif %}"
+    loop = "{%- for tool_call in message.tool_calls %}{%- set call = tool_call.function %}"
+    separator = when("not loop.last", written(text(between)))
+    return when(
+        "message.tool_calls", written(text(before)), loop, *each, separator, "{%- endfor %}", written(text(after))
     )
 
 
-OBJECT = """{{- '%s{"name": "' + call.name + '", "arguments": ' + (call.arguments|tojson) + '}%s' }}"""
-PYTHON = """{{- call.name + '(' }}{%- for key, value in call.arguments.items() %}{{- key + '=' + (value|tojson) }}
-{%- if not loop.last %}{{- ', ' }}{%- endif %}{%- endfor %}{{- ')' }}"""
-
-
-def tagged(opening: str, argument: str, closing: str) -> str:
-    """A call whose arguments have a tag each; ``argument`` writes ``key`` and ``value``."""
-    return (
-        "{{- '"
-        + opening
-        + "' }}{%- for key, value in call.arguments.items() %}"
-        + argument
-        + "{%- endfor %}{{- '"
-        + closing
-        + "' }}"
-    )
+def arguments(*each: str) -> str:
+    """The Jinja for a call's arguments, one by one; ``each`` writes ``key`` and ``value``."""
+    return "{%- for key, value in call.arguments.items() %}" + "".join(each) + "{%- endfor %}"
 
 
 VALUE = "(value if value is string else value|tojson)"
+JSON = "call.arguments|tojson"
+COMMA = when("not loop.last", written("', '"))
 
-CALLS: dict[str, str] = {
-    "JSON objects in tags": frame(content() + calls(OBJECT % ("<tool_call>\\n", "\\n</tool_call>"), between="\\n")),
-    "JSON objects in tags after a line break": frame(content() + calls(OBJECT % ("\\n<tool_call>", "</tool_call>"))),
-    "JSON list in a section": frame(
-        content() + calls(OBJECT % ("", ""), before="<calls>[", after="]</calls>", between=", ")
+
+def json_object(before: str = "", after: str = "", *, name: str = "name", under: str = "arguments") -> str:
+    """A call as a JSON object between two texts."""
+    head = text(before + '{"' + name + '": "'), "call.name", text('", "' + under + '": ')
+    return written(*head, JSON, text("}" + after))
+
+
+PYTHON_CALL = written("call.name", "'('") + arguments(written("key", "'='", "value|tojson"), COMMA) + written("')'")
+
+LISTED = (
+    "{%- set ns = namespace(list=[]) %}{%- for t in message.tool_calls or [] %}"
+    "{%- set ns.list = ns.list + [{'name': t.function.name, 'arguments': t.function.arguments}] %}{%- endfor %}"
+)
+
+CALLS: dict[str, tuple[str, str]] = {
+    "JSON objects in tags": (
+        "JSON objects",
+        calls(json_object("<tool_call>\\n", "\\n</tool_call>"), between="\\n"),
     ),
-    "JSON list without an end": frame(
-        content() + calls(OBJECT % ("", ""), before="[CALLS] [", after="]", between=", ")
+    "JSON objects in tags behind a line break": ("JSON objects", calls(json_object("\\n<tool_call>", "</tool_call>"))),
+    "JSON objects behind a mark": ("JSON objects", calls(json_object("<call> ", "\\n"))),
+    "JSON objects in a fenced block": (
+        "JSON objects",
+        calls(json_object("```tool_call\\n", "\\n```"), between="\\n"),
     ),
-    "JSON objects in a section": frame(
-        content() + calls(OBJECT % ("", ""), before="<calls>\\n", after="\\n</calls>", between="\\n")
+    "whole calls as JSON": ("JSON objects", calls(written("'<call>'", "tool_call|tojson", "'</call>'"))),
+    "other keys, and an id": (
+        "JSON objects",
+        calls(
+            written(
+                text('<do>{"tool_name": "'),
+                "call.name",
+                text('", "args": '),
+                JSON,
+                text(', "call_id": "'),
+                "tool_call.id",
+                text('"}</do>'),
+            )
+        ),
     ),
-    "JSON objects behind a mark": frame(content() + calls(OBJECT % ("<call> ", "\\n"))),
-    "a bare JSON object": frame(
-        content() + calls("""{{- '{"name": "' + call.name + '", "parameters": ' + (call.arguments|tojson) + '}' }}""")
+    "arguments that must be a text": (
+        "JSON objects",
+        calls("{{- '<do>{\"name\": \"' + call.name + '\", \"arguments\": ' + call.arguments + '}</do>' }}"),
     ),
-    "bare JSON objects with a comma": frame(content() + calls(OBJECT % ("", ""), between=",")),
-    "a bare JSON list": frame(content() + calls(OBJECT % ("", ""), before="[", after="]", between=", ")),
-    "indented JSON": frame(
-        content()
-        + "{%- if message.tool_calls %}{%- set ns = namespace(list=[]) %}{%- for t in message.tool_calls %}{%- set ns.list = ns.list + [{'name': t.function.name, 'arguments': t.function.arguments}] %}{%- endfor %}{{- '<calls>' + (ns.list|tojson(indent=4)) }}{%- endif %}"
+    "arguments as JSON text in JSON": (
+        "JSON objects",
+        calls(written("'<do>'", "{'name': call.name, 'arguments': call.arguments|tojson}|tojson", "'</do>'")),
     ),
-    "whole calls as JSON": frame(content() + calls("{{- '<call>' + (tool_call|tojson) + '</call>' }}")),
-    "other keys": frame(
-        content()
-        + calls(
-            """{{- '<do>{"tool_name": "' + call.name + '", "args": ' + (call.arguments|tojson) + ', "call_id": "' + tool_call.id + '"}</do>' }}"""
-        )
+    "a JSON list in a section": (
+        "JSON list",
+        calls(json_object(), before="<calls>[", after="]</calls>", between=", "),
     ),
-    "arguments as a text": frame(
-        content() + calls("""{{- '<do>{"name": "' + call.name + '", "arguments": ' + call.arguments + '}</do>' }}""")
+    "a JSON list without an end": ("JSON list", calls(json_object(), before="[CALLS] [", after="]", between=", ")),
+    "an indented JSON list": (
+        "JSON list",
+        when("message.tool_calls", LISTED, written("'<calls>'", "ns.list|tojson(indent=4)")),
     ),
-    "arguments as text in JSON": frame(
-        content()
-        + calls("""{{- '<do>' + ({'name': call.name, 'arguments': call.arguments|tojson}|tojson) + '</do>' }}""")
+    "a bare JSON list": ("JSON list", calls(json_object(), before="[", after="]", between=", ")),
+    "JSON objects in a section": (
+        "JSON objects without marks",
+        calls(json_object(), before="<calls>\\n", after="\\n</calls>", between="\\n"),
     ),
-    "the name as key": frame(
-        content()
-        + calls(
-            """{{- '{"' + call.name + '": ' + (call.arguments|tojson) + '}' }}""",
+    "a bare JSON object": ("JSON objects without marks", calls(json_object(under="parameters"))),
+    "bare JSON objects with commas": ("JSON objects without marks", calls(json_object(), between=",")),
+    "the name as key": (
+        "JSON with the name as key",
+        calls(
+            written(text('{"'), "call.name", text('": '), JSON, text("}")),
             before="<calls>[",
             after="]</calls>",
             between=", ",
-        )
+        ),
     ),
-    "name in a tag, JSON behind it": frame(
-        content() + calls("{{- '<function=' + call.name + '>' + (call.arguments|tojson) + '</function>' }}")
+    "the name in a tag": (
+        "name, then JSON arguments",
+        calls(written("'<function='", "call.name", "'>'", JSON, "'</function>'")),
     ),
-    "name, separator, JSON": frame(
-        content()
-        + calls(
-            "{{- '<|call|>' + call.name + '<|sep|>' + (call.arguments|tojson) + '<|/call|>' }}",
+    "the name as tag": (
+        "name, then JSON arguments",
+        calls(written("'<'", "call.name", "'>'", JSON, "'</'", "call.name", "'>'")),
+    ),
+    "name, separator, JSON": (
+        "name, then JSON arguments",
+        calls(
+            written("'<|call|>'", "call.name", "'<|sep|>'", JSON, "'<|/call|>'"),
             before="<|calls|>",
             after="<|/calls|>",
-        )
+        ),
     ),
-    "JSON in a fenced block": frame(
-        content()
-        + calls(
-            "{{- '<|call|>function<|sep|>' + call.name + '\\n```json\\n' + (call.arguments|tojson) + '\\n```<|/call|>' }}",
-            before="<|calls|>",
-            after="<|/calls|>",
-            between="\\n",
-        )
-    ),
-    "nothing closes a call": frame(
-        content() + calls("{{- '[CALL]' + call.name + '[ARGS]' + (call.arguments|tojson) }}")
-    ),
-    "an id between name and arguments": frame(
-        content() + calls("{{- '[CALL]' + call.name + '[ID]' + tool_call.id + '[ARGS]' + (call.arguments|tojson) }}")
-    ),
-    "an id before the name": frame(
-        content()
-        + calls(
-            "{{- '<|call|>' + tool_call.id + '<|name|>' + call.name + '<|args|>' + (call.arguments|tojson) + '<|/call|>' }}",
-            before="<|calls|>",
-        )
-    ),
-    "an id behind the arguments": frame(
-        content()
-        + calls(
-            "{{- '<call name=\"' + call.name + '\">' + (call.arguments|tojson) + '</call><id>' + tool_call.id + '</id>' }}"
-        )
-    ),
-    "a running number": frame(
-        content()
-        + calls(
-            "{{- '<|call|>functions.' + call.name + ':' + loop.index0|string + '<|args|>' + (call.arguments|tojson) + '<|/call|>' }}",
-            before="<|calls|>",
-            after="<|/calls|>",
-        )
-    ),
-    "ids that hold the name": frame(
-        content()
-        + calls(
-            "{{- '<|call|>' + tool_call.id + '<|args|>' + (call.arguments|tojson) + '<|/call|>' }}",
-            before="<|calls|>",
-            after="<|/calls|>",
-        )
-    ),
-    "name and arguments in lines": frame(
-        content() + calls("{{- '\\nAction: ' + call.name + '\\nAction Input: ' + (call.arguments|tojson) }}")
-    ),
-    "a tool on a server": frame(
-        content()
-        + calls(
-            "{{- '<use_tool>\\n<tool_name>' + call.name + '</tool_name>\\n<arguments>\\n' + (call.arguments|tojson) + '\\n</arguments>\\n</use_tool>' }}",
-            between="\\n",
-        )
-    ),
-    "arguments in tags with attributes": frame(
-        content()
-        + calls(
-            tagged(
-                "<invoke name=\"' + call.name + '\">\\n",
-                "{{- '<parameter name=\"' + key + '\">' + " + VALUE + " + '</parameter>\\n' }}",
-                "</invoke>\\n",
+    "a type, the name, JSON in a fenced block": (
+        "name, then JSON arguments",
+        calls(
+            written(
+                "'<|call|>'",
+                "tool_call.type",
+                "'<|sep|>'",
+                "call.name",
+                text("\\n```json\\n"),
+                JSON,
+                text("\\n```<|/call|>"),
             ),
+            before="<|calls|>",
+            after="<|/calls|>",
+            between="\\n",
+        ),
+    ),
+    "nothing closes a call": ("name, then JSON arguments", calls(written("'[CALL]'", "call.name", "'[ARGS]'", JSON))),
+    "an id between name and arguments": (
+        "name, then JSON arguments",
+        calls(written("'[CALL]'", "call.name", "'[ID]'", "tool_call.id", "'[ARGS]'", JSON)),
+    ),
+    "an id before the name": (
+        "name, then JSON arguments",
+        calls(
+            written("'<|call|>'", "tool_call.id", "'<|name|>'", "call.name", "'<|args|>'", JSON, "'<|/call|>'"),
+            before="<|calls|>",
+        ),
+    ),
+    "an id behind the arguments": (
+        "name, then JSON arguments",
+        calls(written("'<call>'", "call.name", "' '", JSON, "'</call><id>'", "tool_call.id", "'</id>'")),
+    ),
+    "a running number": (
+        "name, then JSON arguments",
+        calls(
+            written("'<|call|>functions.'", "call.name", "':'", "loop.index0", "'<|args|>'", JSON, "'<|/call|>'"),
+            before="<|calls|>",
+            after="<|/calls|>",
+        ),
+    ),
+    "an id that holds the name": (
+        "name, then JSON arguments",
+        calls(
+            written("'<|call|>'", "tool_call.id", "'<|args|>'", JSON, "'<|/call|>'"),
+            before="<|calls|>",
+            after="<|/calls|>",
+        ),
+    ),
+    "name and arguments in lines": (
+        "name, then JSON arguments",
+        calls(written(text("\\nAction: "), "call.name", text("\\nAction Input: "), JSON)),
+    ),
+    "tags in tags": (
+        "name, then JSON arguments",
+        calls(
+            written(
+                text("<use>\\n<tool>"),
+                "call.name",
+                text("</tool>\\n<arguments>\\n"),
+                JSON,
+                text("\\n</arguments>\\n</use>"),
+            ),
+            between="\\n",
+        ),
+    ),
+    "an attribute for the key": (
+        "name, then tagged arguments",
+        calls(
+            written(text('<invoke name="'), "call.name", text('">\\n')),
+            arguments(written(text('<parameter name="'), "key", text('">'), VALUE, text("</parameter>\\n"))),
+            written(text("</invoke>\\n")),
             before="<calls>\\n",
             after="</calls>",
-        )
+        ),
     ),
-    "arguments in tags with an equals sign": frame(
-        content()
-        + calls(
-            tagged(
-                "<tool_call>\\n<function=' + call.name + '>\\n",
-                "{{- '<parameter=' + key + '>\\n' + " + VALUE + " + '\\n</parameter>\\n' }}",
-                "</function>\\n</tool_call>",
-            ),
+    "the key behind an equals sign": (
+        "name, then tagged arguments",
+        calls(
+            written(text("<tool_call>\\n<function="), "call.name", text(">\\n")),
+            arguments(written("'<parameter='", "key", text(">\\n"), VALUE, text("\\n</parameter>\\n"))),
+            written(text("</function>\\n</tool_call>")),
             between="\\n",
-        )
+        ),
     ),
-    "keys and values in tags": frame(
-        content()
-        + calls(
-            tagged(
-                "<tool_call>' + call.name + '\\n",
-                "{{- '<key>' + key + '</key>\\n<value>' + " + VALUE + " + '</value>\\n' }}",
-                "</tool_call>",
-            ),
+    "tags for keys and values": (
+        "name, then tagged arguments",
+        calls(
+            written("'<tool_call>'", "call.name", text("\\n")),
+            arguments(written("'<key>'", "key", text("</key>\\n<value>"), VALUE, text("</value>\\n"))),
+            written("'</tool_call>'"),
             between="\\n",
-        )
+        ),
     ),
-    "keys and values in tags, in one line": frame(
-        content()
-        + calls(
-            tagged(
-                "<tool_call>' + call.name + '",
-                "{{- '<key>' + key + '</key><value>' + " + VALUE + " + '</value>' }}",
-                "</tool_call>",
-            )
-        )
+    "tags for keys and values in one line": (
+        "name, then tagged arguments",
+        calls(
+            written("'<tool_call>'", "call.name"),
+            arguments(written("'<key>'", "key", "'</key><value>'", VALUE, "'</value>'")),
+            written("'</tool_call>'"),
+        ),
     ),
-    "keys as tags": frame(
-        content()
-        + calls(
-            tagged(
-                "<invoke name=\"' + call.name + '\">",
-                "{{- '<' + key + '>' + " + VALUE + " + '</' + key + '>' }}",
-                "</invoke>",
-            ),
+    "keys as tags": (
+        "name, then tagged arguments",
+        calls(
+            written(text('<invoke name="'), "call.name", text('">')),
+            arguments(written("'<'", "key", "'>'", VALUE, "'</'", "key", "'>'")),
+            written("'</invoke>'"),
             before="<calls>",
             after="</calls>",
-        )
+        ),
     ),
-    "arguments with a type": frame(
-        content()
-        + calls(
-            tagged(
-                "<|open|>call tool=\"' + call.name + '\"<|sep|>",
-                "{{- '<|open|>arg key=\"' + key + '\" type=\"' + ('string' if value is string else 'other') + '\"<|sep|>' + "
-                + VALUE
-                + " + '<|close|>arg<|sep|>' }}",
-                "<|close|>call<|sep|>",
+    "an attribute for the type": (
+        "name, then tagged arguments",
+        calls(
+            written(text('<|open|>call tool="'), "call.name", text('"<|sep|>')),
+            arguments(
+                written(
+                    text('<|open|>arg key="'),
+                    "key",
+                    text('" type="'),
+                    "('string' if value is string else 'other')",
+                    text('"<|sep|>'),
+                    VALUE,
+                    text("<|close|>arg<|sep|>"),
+                )
             ),
+            written("'<|close|>call<|sep|>'"),
             before="<|open|>tools<|sep|>",
             after="<|close|>tools<|sep|>",
-        )
-    ),
-    "values as JSON": frame(
-        content()
-        + calls(
-            tagged(
-                "<call name=\"' + call.name + '\">",
-                "{{- '<arg name=\"' + key + '\">' + (value|tojson) + '</arg>' }}",
-                "</call>",
-            )
-        )
-    ),
-    "values in CDATA": frame(
-        content()
-        + calls(
-            tagged(
-                "<call name=\"' + call.name + '\">",
-                "{%- set text = "
-                + VALUE
-                + " %}{%- if '<' in text or '&' in text %}{%- set text = '<![CDATA[' + text + ']]>' %}{%- endif %}{{- '<arg name=\"' + key + '\">' + text + '</arg>' }}",
-                "</call>",
-            )
-        )
-    ),
-    "Python calls in a list": frame(content() + calls(PYTHON, before="<|calls|>[", after="]<|/calls|>", between=", ")),
-    "Python calls without marks": frame(content() + calls(PYTHON, before="[", after="]", between=", ")),
-    "Python calls in lines": frame(content() + calls(PYTHON, before="<calls>", after="</calls>", between="\\n")),
-    "bare keys and marked texts": frame(
-        content()
-        + calls(
-            "{{- '<|call>call:' + call.name + '{' }}{%- for key, value in call.arguments.items() %}{%- if not loop.first %}{{- ',' }}{%- endif %}{{- key + ':' }}{%- if value is string %}{{- '<|q|>' + value + '<|q|>' }}{%- else %}{{- value|tojson }}{%- endif %}{%- endfor %}{{- '}<call|>' }}"
-        )
-    ),
-    "the name in a header": frame(
-        content("<|channel|>final<|message|>", "")
-        + calls(
-            "{{- ' to=' + call.name + '<|channel|>commentary<|message|>' + (call.arguments|tojson) }}",
-            between="<|call|><|assistant|>",
         ),
-        end="<|end|>",
+    ),
+    "values as JSON": (
+        "name, then tagged arguments",
+        calls(
+            written(text('<call name="'), "call.name", text('">')),
+            arguments(written(text('<arg name="'), "key", text('">'), "value|tojson", "'</arg>'")),
+            written("'</call>'"),
+        ),
+    ),
+    "awkward values in CDATA": (
+        "name, then tagged arguments",
+        calls(
+            written(text('<call name="'), "call.name", text('">')),
+            arguments(
+                "{%- set shown = " + VALUE + " %}",
+                "{%- if '<' in shown or '&' in shown %}{%- set shown = '<![CDATA[' + shown + ']]>' %}{%- endif %}",
+                written(text('<arg name="'), "key", text('">'), "shown", "'</arg>'"),
+            ),
+            written("'</call>'"),
+        ),
+    ),
+    "Python calls in a list": (
+        "Python calls in a list",
+        calls(PYTHON_CALL, before="<|calls|>[", after="]<|/calls|>", between=", "),
+    ),
+    "Python calls without marks": (
+        "Python calls in a list",
+        calls(PYTHON_CALL, before="[", after="]", between=", "),
+    ),
+    "Python calls in lines": (
+        "Python calls in lines",
+        calls(PYTHON_CALL, before="<calls>", after="</calls>", between="\\n"),
+    ),
+    "bare keys and marked texts": (
+        "name, then arguments in a dialect of JSON",
+        calls(
+            written("'<|call>call:'", "call.name", "'{'"),
+            arguments(
+                written("key", "':'"),
+                "{%- if value is string %}" + written("'<|q|>'", "value", "'<|q|>'") + "{%- else %}",
+                written("value|tojson") + "{%- endif %}",
+                when("not loop.last", written("','")),
+            ),
+            written("'}<call|>'"),
+        ),
     ),
 }
-"""Ways to write tool calls, beside a bare content (or one in its own channel)."""
+"""Ways to write tool calls: the construct that they are, and the Jinja."""
 
-THINK = "{%- if message.reasoning_content %}{{- '<think>\\n' + message.reasoning_content + '\\n</think>\\n\\n' }}{%- endif %}"
-ONE_CALL = calls(OBJECT % ("<tool_call>", "</tool_call>"))
+ONE_CALL = calls(json_object("<tool_call>", "</tool_call>"))
+THINK = reasoning("<think>\\n", "\\n</think>\\n\\n")
+CLOSED = written(text("<think>\\n\\n</think>\\n\\n"))
+CUT = "{%- set said = message.content %}" + when("'</think>' in said", "{%- set said = said.split('</think>')[-1] %}")
+PARTS = (
+    "{%- if message.content is string %}" + written("message.content") + "{%- else %}"
+    "{%- for part in message.content %}"
+    + when("part.type == 'thinking'", written("'[THINK]'", "part.thinking", "'[/THINK]'"))
+    + when("part.type == 'text'", written("part.text"))
+    + "{%- endfor %}{%- endif %}"
+)
 
-REASONING_TEMPLATES: dict[str, str] = {
-    "shown": frame(THINK + content() + ONE_CALL),
-    "shown, always opened by the prompt": frame(
-        "{{- '<think>\\n' + (message.reasoning_content or '') + '\\n</think>\\n\\n' }}" + content() + ONE_CALL,
-        prompt="{{- '<think>\\n' }}",
+REASONING: dict[str, tuple[str, str]] = {
+    "shown": ("shown", frame(THINK + content() + ONE_CALL)),
+    "opened by every prompt": (
+        "shown",
+        frame(
+            written(text("<think>\\n"), "(message.reasoning_content or '')", text("\\n</think>\\n\\n"))
+            + content()
+            + ONE_CALL,
+            prompt=written(text("<think>\\n")),
+        ),
     ),
-    "shown, switched off by the prompt": frame(
-        THINK + content() + ONE_CALL,
-        prompt="{%- if enable_thinking is defined and not enable_thinking %}{{- '<think>\\n\\n</think>\\n\\n' }}{%- endif %}",
+    "switched off by the prompt": (
+        "shown",
+        frame(THINK + content() + ONE_CALL, prompt=when("enable_thinking is defined and not enable_thinking", CLOSED)),
     ),
-    "opened by the prompt, dropped from the history": frame(
-        "{%- set text = message.content %}{%- if '</think>' in text %}{%- set text = text.split('</think>')[-1] %}{%- endif %}"
-        "{{- text }}" + ONE_CALL,
-        prompt="{{- '<think>\\n' }}",
+    "opened by the prompt, cut from the history": (
+        "dropped",
+        frame(CUT + written("said") + ONE_CALL, prompt=written(text("<think>\\n"))),
     ),
-    "opened or closed by the prompt, dropped": frame(
-        content() + ONE_CALL,
-        prompt="{{- '<think>' if thinking else '<think></think>' }}",
+    "opened or closed by the prompt, not in the history": (
+        "dropped",
+        frame(content() + ONE_CALL, prompt=written("'<think>' if thinking else '<think></think>'")),
     ),
-    "only beside calls": frame(
-        "{%- if message.tool_calls and message.reasoning_content %}{{- '<|thought|>' + message.reasoning_content + '<|/thought|>' }}{%- endif %}"
-        + content()
-        + ONE_CALL
+    "opened by the prompt, not in the history": (
+        "dropped",
+        frame(content() + ONE_CALL, prompt=written("'◁think▷'")),
     ),
-    "in its own channel": frame(
-        "{%- if message.reasoning_content %}{{- '<|channel|>analysis<|message|>' + message.reasoning_content + '<|end|><|start|>assistant' }}{%- endif %}"
-        "{%- if message.content %}{{- '<|channel|>final<|message|>' + message.content }}{%- endif %}",
-        header="<|start|>assistant",
-        end="<|return|>",
-        user=("<|start|>user<|message|>", "<|end|>"),
+    "beside calls only": (
+        "beside calls",
+        frame(when("message.tool_calls", reasoning("<|thought|>", "<|/thought|>")) + content() + ONE_CALL),
     ),
-    "in a content part": frame(
-        "{%- if message.content is string %}{{- message.content }}{%- else %}{%- for part in message.content %}"
-        "{%- if part.type == 'thinking' %}{{- '[THINK]' + part.thinking + '[/THINK]' }}{%- elif part.type == 'text' %}{{- part.text }}{%- endif %}"
-        "{%- endfor %}{%- endif %}" + ONE_CALL
+    "in its own channel": (
+        "shown",
+        frame(
+            reasoning("<|channel|>analysis<|message|>", "<|end|><|start|>assistant")
+            + content("<|channel|>final<|message|>"),
+            header="<|start|>assistant",
+            end="<|return|>",
+            user=("<|start|>user<|message|>", "<|end|>"),
+        ),
     ),
-    "under the key reasoning": frame(
-        "{%- if message.reasoning %}{{- '<|think|>' + message.reasoning + '<|/think|>' }}{%- endif %}"
-        + content()
-        + ONE_CALL
+    "in a content part": ("shown", frame(PARTS + ONE_CALL)),
+    "under the key reasoning": (
+        "shown",
+        frame(reasoning("<|think|>", "<|/think|>", "reasoning") + content() + ONE_CALL),
     ),
-    "under the key thinking": frame(
-        "{%- if message.thinking %}{{- '<r>' + message.thinking + '</r>' }}{%- endif %}" + content() + ONE_CALL
+    "under the key thinking": ("shown", frame(reasoning("<r>", "</r>", "thinking") + content() + ONE_CALL)),
+    "opened by a sentence": (
+        "shown",
+        frame(reasoning("My reasoning:\\n", "\\n[ANSWER]\\n") + content(), prompt=written(text("My reasoning:\\n"))),
     ),
-    "a sentence opens it": frame(
-        "{%- if message.reasoning_content %}{{- 'My reasoning:\\n' + message.reasoning_content + '\\n[ANSWER]\\n' }}{%- endif %}"
-        + content(),
-        prompt="{{- 'My reasoning:\\n' }}",
+    "written when empty too": (
+        "shown",
+        frame(written("'<think>'", "(message.reasoning_content or '')", text("</think>\\n")) + content() + ONE_CALL),
     ),
-    "an empty one is written too": frame(
-        "{{- '<think>' + (message.reasoning_content or '') + '</think>\\n' }}" + content() + ONE_CALL
+    "with a switch only": (
+        "shown",
+        frame(when("keep_thoughts", reasoning("<think>", "</think>")) + content() + ONE_CALL),
     ),
-    "only with a switch": frame(
-        "{%- if keep_thoughts and message.reasoning_content %}{{- '<think>' + message.reasoning_content + '</think>' }}{%- endif %}"
-        + content()
-        + ONE_CALL,
+    "none": ("none", frame(content() + ONE_CALL)),
+}
+"""Ways to set off reasoning: the mode, and the chat template."""
+
+CONTENT: dict[str, tuple[str, str]] = {
+    "bare": ("plain", frame(written("message.content"))),
+    "in marks": ("wrapped", frame(content("<|text|>", "<|/text|>") + ONE_CALL)),
+    "in its own channel": (
+        "wrapped",
+        frame(
+            content("<|channel|>final<|message|>")
+            + when("message.content and message.tool_calls", written("'<|end|><|start|>assistant'"))
+            + calls(
+                written("' to='", "call.name", "'<|channel|>calls<|message|>'", JSON),
+                between="<|call|><|start|>assistant",
+            ),
+            header="<|start|>assistant",
+            end="<|return|>",
+            user=("<|start|>user<|message|>", "<|end|>"),
+        ),
+    ),
+    "in marks beside calls only": (
+        "sometimes wrapped",
+        frame(
+            when("message.tool_calls", content("<|pre|>", "<|/pre|>"))
+            + when("not message.tool_calls", content())
+            + ONE_CALL
+        ),
+    ),
+    "behind a recipient": (
+        "wrapped",
+        frame(
+            when(
+                "message.tool_calls",
+                calls(written("call.name", text("\\n<|content|>"), JSON), between="<|from|>bot\\n<|to|>"),
+            )
+            + when("not message.tool_calls", content("all\\n<|content|>")),
+            header="<|from|>bot\\n<|to|>",
+            end="<|stop|>",
+            user=("<|from|>user\\n<|to|>all\\n<|content|>", "\\n"),
+        ),
+    ),
+    "in a list of parts": (
+        "plain",
+        frame("{%- for part in message.content %}{{- part.text }}{%- endfor %}").replace(
+            "+ message.content +", "+ message.content[0].text +"
+        ),
+    ),
+    "trimmed": ("plain", frame(written("message.content|trim") + ONE_CALL)),
+    "without any mark": ("plain", "{% for message in messages %}{{ message.content }}{% endfor %}"),
+    "behind a word": (
+        "plain",
+        frame(written("' '", "message.content"), user=("\\n\\nHuman: ", ""), header="\\n\\nAssistant:", end=""),
+    ),
+    "with the end of the sequence": (
+        "plain",
+        frame(written("message.content", "eos_token") + ONE_CALL, user=("[INST]", "[/INST]"), header="", end=""),
     ),
 }
-"""Ways to set off reasoning."""
+"""Ways to set off content: the mode, and the chat template."""
 
-CONTENT_TEMPLATES: dict[str, str] = {
-    "bare": frame("{{- message.content }}"),
-    "in marks": frame(content("<|text|>", "<|/text|>") + ONE_CALL),
-    "in marks beside calls only": frame(
-        "{%- if message.tool_calls %}{{- '<|pre|>' + message.content + '<|/pre|>' }}{%- else %}{{- message.content }}{%- endif %}"
-        + ONE_CALL
-    ),
-    "behind a recipient": frame(
-        content("all\\n<|content|>")
-        + "{%- if message.content and message.tool_calls %}{{- '<|from|>assistant\\n<|to|>' }}{%- endif %}"
-        + calls("{{- call.name + '\\n<|content|>' + (call.arguments|tojson) }}", between="<|from|>assistant\\n<|to|>"),
-        header="<|from|>assistant\\n<|to|>",
-        end="<|stop|>",
-        user=("<|from|>user\\n<|to|>all\\n<|content|>", "\\n"),
-    ),
-    "in a list of parts": frame("{%- for part in message.content %}{{- part.text }}{%- endfor %}").replace(
-        "+ message.content +", "+ message.content[0].text +"
-    ),
-    "trimmed": frame("{{- message.content|trim }}" + ONE_CALL),
-    "without any mark": "{% for message in messages %}{{ message.content }}{% endfor %}",
-    "after a word": frame(
-        "{{- ' ' + message.content }}", user=("\\n\\nHuman: ", ""), header="\\n\\nAssistant:", end=""
-    ),
-    "with the end of the sequence": frame(
-        "{{- message.content + eos_token }}" + ONE_CALL, user=("[INST]", "[/INST]"), header="", end=""
-    ),
-}
-"""Ways to set off content."""
 
-DEMANDING_TEMPLATES: dict[str, str] = {
-    "roles must alternate": frame(
-        content() + ONE_CALL,
-        before="{%- for message in messages %}{%- if loop.index0 % 2 == 0 and message.role == 'assistant' %}{{- raise_exception('roles must alternate') }}{%- endif %}{%- endfor %}",
+def refusing(condition: str, *, everywhere: bool = True) -> str:
+    """The Jinja that refuses a conversation in which the condition holds (of some ``message``, or at all)."""
+    refusal = when(condition, written("raise_exception('refused')"))
+    return "{%- for message in messages %}" + refusal + "{%- endfor %}" if everywhere else refusal
+
+
+PLAIN = content() + ONE_CALL
+
+DEMANDING: dict[str, str] = {
+    "roles must alternate": frame(PLAIN, before=refusing("loop.index0 % 2 == 0 and message.role == 'assistant'")),
+    "a system message comes first": frame(PLAIN, before=refusing("messages[0].role != 'system'", everywhere=False)),
+    "tools are given": frame(PLAIN, before="{%- for tool in tools %}" + written("tool|tojson") + "{%- endfor %}"),
+    "content is not empty": frame(PLAIN, before=refusing("message.content == ''")),
+    "tools are refused": frame(content(), before=refusing("tools", everywhere=False)),
+    "results follow calls": frame(
+        PLAIN, before=refusing("message.tool_calls and (loop.last or messages[loop.index].role != 'tool')")
     ),
-    "a system message must come first": frame(
-        content() + ONE_CALL,
-        before="{%- if messages[0].role != 'system' %}{{- raise_exception('no system message') }}{%- endif %}",
+    "ids are nine characters long": frame(
+        content() + calls(refusing("tool_call.id|length != 9", everywhere=False), json_object("[CALL]", "[/CALL]"))
     ),
-    "tools must be given": frame(
-        content() + ONE_CALL, before="{%- for tool in tools %}{{- tool|tojson }}{%- endfor %}"
-    ),
-    "content may not be empty": frame(
-        "{%- if message.content == '' %}{{- raise_exception('empty content') }}{%- endif %}" + content() + ONE_CALL
-    ),
-    "tools are refused": frame(content(), before="{%- if tools %}{{- raise_exception('no tools here') }}{%- endif %}"),
-    "a variable of its own": frame(content() + ONE_CALL, before="{{- 'Today: ' + today + functions }}"),
+    "a variable of its own": frame(PLAIN, before="{{- 'Today: ' + today + functions }}"),
     "dates, loop controls, generation marks": frame(
         "{% generation %}" + content() + "{% endgeneration %}" + ONE_CALL,
-        before="{{- strftime_now('%Y-%m-%d') }}{%- for message in messages %}{%- if loop.index > 1 %}{%- break %}{%- endif %}{%- endfor %}",
+        before=written("strftime_now('%Y-%m-%d')")
+        + "{%- for message in messages %}{%- if loop.index > 1 %}{%- break %}{%- endif %}{%- endfor %}",
     ),
-    "the next turn is always opened": frame(content() + ONE_CALL, end="<|end|>\\n").replace(
-        "{%- if add_generation_prompt %}", "{%- if true %}"
+    "the next turn is always opened": frame(PLAIN).replace("{%- if add_generation_prompt %}", "{%- if true %}"),
+    "an instruction follows the question": frame(PLAIN).replace(
+        "{%- if add_generation_prompt %}",
+        "{%- if add_generation_prompt %}"
+        + written(
+            "'<|system|>Answer in the form that was asked for, and in no other form than that one, please.<|end|>'"
+        ),
     ),
-    "calls carry their name themselves": frame(
-        content() + calls("{{- '<call>' + tool_call.name + ' ' + (tool_call.arguments|tojson) + '</call>' }}")
+    "calls without their function": frame(
+        content() + calls(written("'<call>'", "tool_call.name", "' '", "tool_call.arguments|tojson", "'</call>'"))
+    ),
+    "a list that grows": frame(
+        content()
+        + "{%- set names = [] %}"
+        + calls("{%- set _ = names.append(call.name) %}", json_object("<tool_call>", "</tool_call>"))
+    ),
+    "another header with tools": frame(PLAIN).replace(
+        "{%- if add_generation_prompt %}{{- '<|assistant|>' }}",
+        "{%- if add_generation_prompt %}{{- '<|helper|>' if tools else '<|assistant|>' }}",
     ),
 }
-"""Chat templates that refuse some conversations, or need to be spoken to in their own way."""
+"""Chat templates that refuse some conversations, or must be spoken to in their own way."""
 
 EVERY: dict[str, str] = {
-    **{f"calls: {name}": text for name, text in CALLS.items()},
-    **{f"reasoning: {name}": text for name, text in REASONING_TEMPLATES.items()},
-    **{f"content: {name}": text for name, text in CONTENT_TEMPLATES.items()},
-    **{f"demanding: {name}": text for name, text in DEMANDING_TEMPLATES.items()},
+    **{f"calls: {name}": frame(content() + jinja) for name, (_, jinja) in CALLS.items()},
+    **{f"reasoning: {name}": jinja for name, (_, jinja) in REASONING.items()},
+    **{f"content: {name}": jinja for name, (_, jinja) in CONTENT.items()},
+    **{f"demanding: {name}": jinja for name, jinja in DEMANDING.items()},
 }
+"""All of them, whole."""

@@ -54,6 +54,7 @@ class NamedCall:
             "call open": around.call_open,
             **(markers or {}),
             "call close": around.call_close,
+            "between calls": around.separator,
             "section close": around.section_close,
         }
         loose = noise(before_first, around.section_close)
