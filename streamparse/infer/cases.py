@@ -66,6 +66,9 @@ SAID: dict[str, Said] = {
     "reasoning, content and a call": Said("It is sunny today.", THOUGHT, (WEATHER,)),
 }
 
+MAX_OUTPUT = 4000
+"""Longest turn that is tried, in characters."""
+
 WITH_EVERY_SWITCH = frozenset(["content", REASONING, CALL, "reasoning and a call"])
 """Features that are tried under every setting of the switches that change the generation prompt."""
 
@@ -98,7 +101,12 @@ def _cases(
     without.
     """
     output = _output(said, prompt, full, envelope, reasoning)
-    if output is None or not _shows(said, output) or _is_said_as_reasoning(said, output, reasoning):
+    if (
+        output is None
+        or len(output) > MAX_OUTPUT
+        or not _shows(said, output)
+        or _is_said_as_reasoning(said, output, reasoning)
+    ):
         return
     output = _up_to_end(said, output, envelope.ends)
     if envelope.own and any(end + envelope.anchor in output for end in envelope.ends[:1]):

@@ -163,15 +163,15 @@ class Prober:
 
     def turn(self, said: Said, **context: Any) -> str:
         """What follows the user's question when the assistant says this; raises ``Refusal``."""
-        return after_last(self.conversation(said, **context), USER)
+        return _bounded(after_last(self.conversation(said, **context), USER))
 
     def prompt(self, **context: Any) -> str:
         """What follows the user's question in a prompt for the assistant."""
-        return after_last(self.render(None, generation_prompt=True, **context), USER)
+        return _bounded(after_last(self.render(None, generation_prompt=True, **context), USER))
 
     def bare(self, **context: Any) -> str:
         """What follows the user's question when nothing is asked of the assistant yet."""
-        return after_last(self.render(None, **context), USER)
+        return _bounded(after_last(self.render(None, **context), USER))
 
     def attempt(self, said: Said, **context: Any) -> str | None:
         """Like ``turn``, None where the template refuses."""
@@ -213,6 +213,16 @@ class Prober:
         if said.content is not None:
             parts.append({"type": "text", "text": said.content})
         message["content"] = parts
+
+
+MAX_TURN = 20_000
+"""Longest turn that is looked at, in characters; real ones have some hundreds."""
+
+
+def _bounded(turn: str) -> str:
+    if len(turn) > MAX_TURN:
+        raise Refusal(f"a turn of more than {MAX_TURN} characters")
+    return turn
 
 
 def after_last(text: str, word: str) -> str:

@@ -39,6 +39,8 @@ from streamparse.infer.sandbox import Refusal
 FOLLOWING = "Wnextquestionw"
 MAX_SWITCHES = 24
 """Most switch settings that are tried on the generation prompt."""
+MAX_PROMPTS = 8
+"""Most different generation prompts that are kept."""
 MANY_WORDS = 12
 """From so many words on, what a prompt has beyond all turns is no prefill but an instruction of the template."""
 
@@ -161,6 +163,8 @@ def _generation_prompts(prober: Prober) -> Iterable[GenerationPrompt]:
     begun = len(common_prefix([default, prober.bare()]))
     settings = [(name, value) for name, values in prober.renderer.switches.items() for value in values]
     for name, value in settings[:MAX_SWITCHES]:
+        if len(seen) > MAX_PROMPTS:
+            return
         try:
             tail = prober.prompt(switches={name: value})
         except Refusal:

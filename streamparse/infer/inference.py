@@ -45,6 +45,8 @@ class Inference:
 
         In the lenient mode always; in strict mode too, unless version 1 has no words for how the calls are written.
         """
+        if not any(check.status == "verified" for check in self.checks):
+            return False
         beyond_version_1 = self.analysis["extended"] or bool(self.analysis["tool_calls"].get("beyond"))
         return not any(
             check.status == "differs" or (check.strict == "differs" and not beyond_version_1) for check in self.checks

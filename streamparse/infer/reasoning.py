@@ -31,7 +31,7 @@ from streamparse.infer.conversation import (
     Said,
     Switches,
 )
-from streamparse.infer.envelope import Envelope
+from streamparse.infer.envelope import MAX_SWITCHES, Envelope
 
 Mode = Literal["none", "shown", "beside calls", "dropped"]
 
@@ -78,9 +78,9 @@ def _attempts(prober: Prober, envelope: Envelope) -> Iterator[tuple[Mode, str, S
             yield "shown", key, switches, Said(CONTENT, REASONING)
     for key in REASONING_KEYS:
         yield "beside calls", key, {}, Said(None, REASONING, (FIRST,))
-    for name, values in prober.renderer.switches.items():
-        for value in values:
-            yield "shown", REASONING_KEYS[0], {name: value}, Said(CONTENT, REASONING)
+    switches = [(name, value) for name, values in prober.renderer.switches.items() for value in values]
+    for name, value in switches[:MAX_SWITCHES]:
+        yield "shown", REASONING_KEYS[0], {name: value}, Said(CONTENT, REASONING)
 
 
 def _seen_in_turn(prober: Prober, envelope: Envelope) -> tuple[Reasoning, Envelope] | None:

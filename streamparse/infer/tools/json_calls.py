@@ -46,7 +46,7 @@ def island_with(text: str, arguments: Any, start: int = 0) -> Island | None:
             continue
         try:
             value, end = _DECODER.raw_decode(text, at)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if path_to(value, arguments) is not None or path_to(value, json.dumps(arguments)) is not None:
             return Island(at, end, value)
