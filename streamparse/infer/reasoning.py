@@ -78,8 +78,8 @@ def _attempts(prober: Prober, envelope: Envelope) -> Iterator[tuple[Mode, str, S
             yield "shown", key, switches, Said(CONTENT, REASONING)
     for key in REASONING_KEYS:
         yield "beside calls", key, {}, Said(None, REASONING, (FIRST,))
-    switches = [(name, value) for name, values in prober.renderer.switches.items() for value in values]
-    for name, value in switches[:MAX_SWITCHES]:
+    single = [(name, value) for name, values in prober.renderer.switches.items() for value in values]
+    for name, value in single[:MAX_SWITCHES]:
         yield "shown", REASONING_KEYS[0], {name: value}, Said(CONTENT, REASONING)
 
 
