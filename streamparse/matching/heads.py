@@ -47,14 +47,16 @@ class Heads:
     run: Chars | None
 
 
-def heads_of(delimiters: Iterable[Delimiter]) -> Heads | None:
+def heads_of(delimiters: Iterable[Delimiter], marks: Iterable[str] = ()) -> Heads | None:
     r"""The heads of delimiters that are watched together; None where they have no literal ones.
+
+    ``marks`` are found like heads of one character.
 
     >>> heads = heads_of([Delimiter.of_literals(["<think>"]), Delimiter.of_pattern(r"\s*<tool_call>\s*")])
     >>> heads.search("a < b <thing"), heads.search("a <th").group(), heads.run.source, heads.letters
     (None, '<th', '\\s', ('<',))
     """
-    texts: set[str] = set()
+    texts: set[str] = set(marks)
     at_the_end: set[str] = set()
     runs: set[Chars] = set()
     for delimiter in delimiters:

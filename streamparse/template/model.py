@@ -36,15 +36,19 @@ class Field:
 
 @dataclass(frozen=True, eq=False)
 class Watched:
-    """The delimiters looked for in one state; ``actions[i]`` says what a match of the i-th is, and of which field."""
+    """The delimiters looked for in one state; ``actions[i]`` says what a match of the i-th is, and of which field.
+
+    ``marks`` are texts that are no delimiters, but that text must not be passed over with.
+    """
 
     watch: Watch
     actions: tuple[tuple[str, Field], ...]
+    marks: tuple[str, ...] = ()
 
     @cached_property
     def heads(self) -> Heads | None:
         """What these delimiters can begin with, where that is literal text and needs no look at what stands before."""
-        return None if self.watch.context else heads_of(self.watch.entries)
+        return None if self.watch.context else heads_of(self.watch.entries, self.marks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +90,10 @@ class ResponseTemplate:
         object.__setattr__(self, "context", context)
 
 
-def watched(entries: list[tuple[str, Field, Delimiter]]) -> Watched:
+def watched(entries: list[tuple[str, Field, Delimiter]], marks: tuple[str, ...] = ()) -> Watched:
     """The entries (what a match is, of which field, the delimiter) as something to scan for, in order of preference."""
     return Watched(
         Watch([delimiter for _, _, delimiter in entries]),
         tuple((what, owner) for what, owner, _ in entries),
+        marks,
     )

@@ -59,7 +59,7 @@ class Aside:
 
     def end(self) -> bool:
         """The region never closed: it ends before a whole call, which counts."""
-        if not self._well_formed:
+        if not self._well_formed and not (self._call is not None and self._call[1].complete):
             self._core.writer.text(self._held.text(), None)
             self._core.writer.end_unclosed(closed=False)
             return True
@@ -103,8 +103,10 @@ class Aside:
             return
         field, structure = self._call
         structure.feed(text)
-        if field.policy.ends_with_value and structure.end is not None:
-            self._well_formed, self._call = True, None
+        if structure.end is not None:
+            self._well_formed = True
+            if field.policy.ends_with_value:
+                self._call = None
         elif structure.begins is False or structure.broken:
             self._call = None
 

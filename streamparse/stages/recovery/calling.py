@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamparse.stages.recovery.doubting import Doubting
 from streamparse.stages.recovery.mode import Seen, structure_of
+from streamparse.stages.recovery.trailing import Trailing
 from streamparse.stages.structure import Structure
 from streamparse.template.model import Field
 
@@ -28,8 +29,12 @@ class Calling:
         self._field = field
         self.reader = structure_of(field) if reader is None else reader
         self._written = written
-        self.plain = not field.policy.ends_with_value
         self.watched = core.watches.calling(field)
+
+    @property
+    def plain(self) -> bool:
+        """Until the value may be whole; a piece that can make it so is never plain (see ``watches.py``)."""
+        return self.reader.end is None
 
     def take(self, text: str, seen: Seen | None) -> None:
         """Text is the region's, up to the end of its value where that ends it."""
@@ -42,18 +47,23 @@ class Calling:
 
     def take_read(self, text: str, seen: Seen | None) -> bool:
         """Write text that the reader has had already; True where the region ended in it, and ``seen`` is read again."""
-        core = self._core
-        end = self.reader.end if self._field.policy.ends_with_value else None
-        if end is None:
-            core.writer.text(text, None)
-            self._written += len(text)
-            return False
-        cut = end - self._written
-        core.writer.text(text[:cut], None)
-        core.writer.end_unclosed()
-        core.outside()
-        core.read_next(text[cut:] + (seen.text if seen is not None else ""))
-        return True
+        core, field, end = self._core, self._field, self.reader.end
+        cut = len(text) if end is None else end - self._written
+        if end is not None and field.policy.ends_with_value:
+            core.writer.text(text[:cut], None)
+            core.writer.end_unclosed()
+            core.outside()
+            core.read_next(text[cut:] + (seen.text if seen is not None else ""))
+            return True
+        if end is not None and field.close is not None and cut < len(text) and core.may_hold:
+            core.writer.text(text[:cut], None)
+            trailing = Trailing(core, field, self.reader, end)
+            core.go(trailing)
+            trailing.hold(text[cut:], seen)
+            return True
+        core.writer.text(text, None)
+        self._written += len(text)
+        return False
 
     def skip(self, text: str) -> None:
         """The reader follows, all the same."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from streamparse.stages.recovery.either import EitherStructure
+from streamparse.stages.recovery.terminators import terminators_of
 from streamparse.stages.structure import STRUCTURES, Structure
+from streamparse.stages.structure.table import tags_structure
 from streamparse.template.model import Field, Watched
 
 if TYPE_CHECKING:
@@ -35,8 +38,10 @@ class Mode(Protocol):
 
     name: str
     watched: Watched
-    plain: bool
-    """Whether text without a delimiter is simply a chunk of the open region."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether text without a delimiter is simply a chunk of the open region."""
 
     def take(self, text: str, seen: Seen | None) -> None:
         """Text that has no delimiter in it, and the delimiter that follows, if one does."""
@@ -53,6 +58,12 @@ class Mode(Protocol):
 
 def structure_of(field: Field) -> Structure:
     """A reader for the text of one region of the field, by whichever of its readings the text fits."""
-    first = STRUCTURES[field.content](field.content_arguments)
-    others = [STRUCTURES[reading.content](reading.arguments) for reading in field.policy.alternatives]
+    first = _reader(field, field.content, field.content_arguments)
+    others = [_reader(field, reading.content, reading.arguments) for reading in field.policy.alternatives]
     return EitherStructure([first, *others]) if others else first
+
+
+def _reader(field: Field, content: str, arguments: Mapping[str, Any]) -> Structure:
+    if content == "xml-inline":
+        return tags_structure(arguments, ends=terminators_of(field.close))
+    return STRUCTURES[content](arguments)

@@ -20,13 +20,14 @@ from streamparse.stages.recovery.mode import Mode, Seen
 from streamparse.stages.recovery.opening import Opening
 from streamparse.stages.recovery.outside import Outside
 from streamparse.stages.recovery.talking import Parting, Talking
+from streamparse.stages.recovery.trailing import Trailing
 from streamparse.stages.recovery.watches import watches_of
 from streamparse.stages.region_writer import Item, RegionWriter
 from streamparse.stages.structure import Structure
 from streamparse.template.model import Field, ResponseTemplate
 
 MODES: dict[str, Any] = {
-    mode.name: mode for mode in (Outside, Beginning, Opening, Talking, Parting, Aside, Calling, Doubting)
+    mode.name: mode for mode in (Outside, Beginning, Opening, Talking, Parting, Aside, Calling, Doubting, Trailing)
 }
 _READ_AGAIN_FACTOR = 8
 
@@ -169,6 +170,9 @@ class RecoveringTokenizer:
             self._segments.append((text, resume))
         mode = self.mode
         what, field = mode.watched.actions[match.index]
+        if what == "part":
+            mode.take(released + match.text, None)
+            return
         if not match.text and what == "open" and mode.name != Outside.name:
             # an open that takes no text, such as a lookahead for JSON, says nothing inside another region
             if released:

@@ -1,16 +1,22 @@
 """What the lenient tokenizer watches in each of its modes; built once a template, when first needed.
 
 The entries of a watch are (what it is, field, delimiter); what it is: ``open``, ``close``, ``again`` (the open
-delimiter of the region that is open already) or ``turn`` (the implicit field's close: the end of the turn).
+delimiter of the region that is open already), ``turn`` (the implicit field's close: the end of the turn) or ``part``
+(a literal of the open region's close delimiter: text, which comes in one piece).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from streamparse.matching.delimiter import Delimiter
+from streamparse.stages.recovery.terminators import has_tags, terminators_of
 from streamparse.template.model import Field, ResponseTemplate, Watched, watched
 
 Entry = tuple[str, Field, Any]
+
+_ENDS_OF_VALUES = ("]", "}")
+"""What values end with whose syntax tells their end."""
 
 
 class Watches:
@@ -38,18 +44,24 @@ class Watches:
 
     def calling(self, field: Field) -> Watched:
         """In a structured region: its close, every open, the end of the turn."""
-        return self._get("calling", field, [*self._opens, *self._turn])
+        return self._get("calling", field, [*self._opens, *self._turn, *_parts(field)], _ENDS_OF_VALUES)
 
     def beginning(self, field: Field) -> Watched:
         """Where a generation may have begun inside a region: its close, every open, the end of the turn."""
         return self._get("beginning", field, [*self._opens, *self._turn])
 
-    def _get(self, mode: str, field: Field, others: list[Entry]) -> Watched:
+    def _get(self, mode: str, field: Field, others: list[Entry], marks: tuple[str, ...] = ()) -> Watched:
         if (mode, field.name) not in self._built:
             close: list[Entry] = [("close", field, field.close)] if field.close is not None else []
             entries = close + [entry for entry in others if entry[2] is not None]
-            self._built[mode, field.name] = watched(entries)
+            self._built[mode, field.name] = watched(entries, marks)
         return self._built[mode, field.name]
+
+
+def _parts(field: Field) -> list[Entry]:
+    """Where tags may end: at a part of their close delimiter."""
+    terminators = terminators_of(field.close)
+    return [("part", field, Delimiter.of_literals(terminators))] if terminators and has_tags(field) else []
 
 
 def watches_of(template: ResponseTemplate) -> Watches:

@@ -281,7 +281,59 @@ ENDS_WITH_VALUE = [
     ),
 ]
 
-CASES = [*QUOTED, *INSIDE_VALUES, *REASONING, *UNFINISHED, *ENDS_WITH_VALUE]
+WRONG_CLOSES = [
+    Case(
+        "the close never comes, and the model goes on talking",
+        "qwen3",
+        '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\nDone.<|im_end|>',
+        {"content": "Done.", "tool_calls": [call("f", a=1)]},
+    ),
+    Case(
+        "the close is cut off by the end",
+        "qwen3",
+        '<tool_call>{"name": "f", "arguments": {}}</tool_ca',
+        {"tool_calls": [call("f")]},
+    ),
+    Case(
+        "another tag stands where the close should",
+        "granite4",
+        '<tool_call>{"name": "f", "arguments": {}}</function>\nDone.',
+        {"content": "Done.", "tool_calls": [call("f")]},
+    ),
+    Case(
+        "the close of another mark stands where the close should",
+        "lfm2",
+        "<|tool_call_start|>[f(a=1)]<|tool_calls_end|>Done.<|im_end|>",
+        {"content": "Done.", "tool_calls": [call("f", a=1)]},
+    ),
+    Case(
+        "half of a close of two tags, the outer one missing",
+        "qwen3_5",
+        "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\nDone.",
+        {"content": "Done.", "tool_calls": [call("f", a="1")]},
+    ),
+    Case(
+        "half of a close of two tags, the inner one missing",
+        "seed_oss",
+        "<seed:tool_call>\n<function=f>\n<parameter=a>1</parameter>\n</seed:tool_call>Done.<seed:eos>",
+        {"content": "Done.", "tool_calls": [call("f", a="1")]},
+    ),
+    Case(
+        "half of a close, and no arguments",
+        "nemotron_v3",
+        "<tool_call>\n<function=f>\n</function>\n<tool_call>\n<function=g>\n</function>\n</tool_call>",
+        {"tool_calls": [call("f"), call("g")]},
+        prefix=CHATML,
+    ),
+    Case(
+        "a whole call without its close in reasoning that never closes",
+        "qwen3",
+        '<think>Check.\n<tool_call>{"name": "f", "arguments": {}}',
+        {"reasoning_content": "Check.", "tool_calls": [call("f")]},
+    ),
+]
+
+CASES = [*QUOTED, *INSIDE_VALUES, *REASONING, *UNFINISHED, *ENDS_WITH_VALUE, *WRONG_CLOSES]
 cases = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.template}: {case.what}")
 
 

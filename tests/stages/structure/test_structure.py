@@ -344,6 +344,24 @@ def test_what_follows_the_body_fits_after_a_close_tag_too() -> None:
     assert after(tags_structure(PARAMETER, ends=("</function>",)), *text).complete
 
 
+def test_tags_end_where_what_follows_the_body_stands() -> None:
+    ends = ("</function>", "</tool_call>")
+    body = "<parameter=a>\n1\n</parameter>\n"
+    for text in (body, "\n", ""):
+        for follows in ("</function>", "</tool_call>", "</function>\n</tool_call>"):
+            assert after(tags_structure(PARAMETER, ends=ends), *text, *follows).end == len(text)
+    quoted = body.replace("1", "1</parameter></function> or so")
+    reader = after(tags_structure(PARAMETER, ends=ends), *quoted)
+    assert (reader.inside, reader.complete, reader.end) == (False, True, None)
+    assert after(reader, *"</tool_call>").end == len(quoted)
+
+
+def test_tags_with_a_part_of_what_follows_the_body_are_complete() -> None:
+    reader = after(tags_structure(PARAMETER, ends=("</function>",)), "<parameter=a>1</parameter></func")
+    assert (reader.complete, reader.end) == (True, None)
+    assert not after(reader, "x").complete
+
+
 @pytest.mark.parametrize(
     "text",
     [

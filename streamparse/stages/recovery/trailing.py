@@ -1,0 +1,99 @@
+"""The value of a structured region is whole, and something other than the region's close follows.
+
+Models forget the close, write another one, or go on talking first. What follows is held until it is clear: where the
+close comes after all, it belongs to the region; where anything else comes, the region ended with its value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from streamparse.stages.body import Body
+from streamparse.stages.recovery.mode import Seen, structure_of
+from streamparse.stages.structure import Structure
+from streamparse.template.model import Field
+
+if TYPE_CHECKING:
+    from streamparse.stages.recovery.tokenizer import RecoveringTokenizer
+
+STRAY = re.compile(r"\s*+(?:(?:</[^\s<>]*+(?:>|\Z)|<[|｜][^\s<>]*+(?:(?<=[|｜])>|\Z)|[\]})]++)\s*+)++")
+"""Closing tags and brackets right behind a value, whole or cut off: a close that went wrong, and nobody's words."""
+
+
+class Trailing:
+    """Holds what follows a value of ``size`` characters, which have been given out; ``reader`` has read all of it."""
+
+    name = "trailing"
+    plain = False
+
+    def __init__(self, core: RecoveringTokenizer, field: Field, reader: Structure, size: int) -> None:
+        self._core = core
+        self._field = field
+        self._reader = reader
+        self._size = size
+        self._held = Body()
+        self.watched = core.watches.calling(field)
+
+    def hold(self, held: str, seen: Seen | None) -> None:
+        """What came with the value's end."""
+        self._held.append(held)
+        self._decide(seen)
+
+    def take(self, text: str, seen: Seen | None) -> None:
+        """Hold, until a delimiter decides or the value turns out to go on."""
+        if text:
+            self._held.append(text)
+            self._reader.feed(text)
+        self._decide(seen)
+
+    def skip(self, text: str) -> None:
+        """Nothing to note."""
+
+    def end(self) -> bool:
+        """The close never came."""
+        self._end_with_value(None)
+        return False
+
+    def state(self) -> dict[str, Any]:
+        """The field, the held text, and what the reader knows."""
+        return {
+            "field": self._field.name,
+            "reader": self._reader.snapshot(),
+            "size": self._size,
+            "held": self._held.text(),
+        }
+
+    @classmethod
+    def from_state(cls, core: RecoveringTokenizer, state: dict[str, Any]) -> Trailing:
+        """From what :meth:`state` gave."""
+        field = core.template.fields[state["field"]]
+        trailing = cls(core, field, structure_of(field), state["size"])
+        trailing._reader.restore(state["reader"])
+        trailing._held.append(state["held"])
+        return trailing
+
+    def _decide(self, seen: Seen | None) -> None:
+        core = self._core
+        if self._reader.end != self._size:
+            held = self._held.text()
+            calling = core.call(self._field, self._reader, self._size)
+            if not calling.take_read(held, seen) and seen is not None:
+                calling.take("", seen)
+        elif self._held.size > core.hold_limit:
+            self._end_with_value(seen)
+        elif seen is not None and seen.what == "close":
+            core.writer.text(self._held.text(), None)
+            core.writer.close(seen.text, seen.captures)
+            core.outside()
+        elif seen is not None:
+            self._end_with_value(seen)
+
+    def _end_with_value(self, seen: Seen | None) -> None:
+        core, held = self._core, self._held.text()
+        core.writer.end_unclosed(closed=False, complete=True)
+        core.outside()
+        stray = STRAY.match(held)
+        size = stray.end() if stray is not None else 0
+        core.writer.unclaimed(held[:size])
+        core.read_again(held[size:] + (seen.text if seen is not None else ""))
