@@ -97,3 +97,13 @@ def test_words_of_version_1_go_before_extensions() -> None:
 def test_tokens_that_decoding_must_keep_are_listed() -> None:
     tokens = infer_response_template(EVERY["content: in its own channel"]).analysis["preserved_tokens"]
     assert {"<|channel|>", "<|message|>", "<|call|>", "<|return|>"} <= set(tokens)
+
+
+def test_transformers_loads_what_keeps_to_version_1() -> None:
+    loader = pytest.importorskip(
+        "transformers.utils.chat_parsing.response_templates", reason="transformers is not installed"
+    )
+    for name in EVERY:
+        template = infer_response_template(EVERY[name]).template
+        if "streamparse" not in template:
+            loader.load_response_template(template)

@@ -137,6 +137,14 @@ CALLS: dict[str, tuple[str, str]] = {
         when("message.tool_calls", LISTED, written("'<calls>'", "ns.list|tojson(indent=4)")),
     ),
     "a bare JSON list": ("JSON list", calls(json_object(), before="[", after="]", between=", ")),
+    "a JSON list under a key": (
+        "JSON list under a key",
+        calls(json_object(), before='{"tool_calls": [', after="]}", between=", "),
+    ),
+    "a JSON list under a key, in tags": (
+        "JSON list under a key",
+        calls(json_object(), before='<calls>{"calls": [', after="]}</calls>", between=", "),
+    ),
     "JSON objects in a section": (
         "JSON objects without marks",
         calls(json_object(), before="<calls>\\n", after="\\n</calls>", between="\\n"),

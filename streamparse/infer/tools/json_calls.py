@@ -6,12 +6,13 @@ they share a list, and which marks belong to each.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from streamparse.infer.conversation import FIRST, SECOND, Call
+from streamparse.infer.conversation import FIRST, SECOND
+from streamparse.infer.tools.json_heads import head_keys
+from streamparse.infer.tools.json_values import Island, Path, Shape, island_with, path_to, shape_of
 from streamparse.infer.tools.observe import Observed, surroundings
 from streamparse.infer.tools.reading import (
     Reading,
@@ -25,81 +26,6 @@ from streamparse.infer.tools.reading import (
     quoted,
 )
 
-_DECODER = json.JSONDecoder()
-
-Path = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Island:
-    """A JSON value within a text."""
-
-    start: int
-    end: int
-    value: Any
-
-
-def island_with(text: str, arguments: Any, start: int = 0) -> Island | None:
-    """The outermost JSON object or list that holds these arguments (as an object, or as JSON text)."""
-    for at in range(start, len(text)):
-        if text[at] not in "{[":
-            continue
-        try:
-            value, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            continue
-        if path_to(value, arguments) is not None or path_to(value, json.dumps(arguments)) is not None:
-            return Island(at, end, value)
-    return None
-
-
-def path_to(value: Any, wanted: Any) -> Path | None:
-    """The keys and indexes that lead to a value within a JSON value."""
-    if type(value) is type(wanted) and value == wanted:
-        return ()
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        path = path_to(item, wanted)
-        if path is not None:
-            return (key, *path)
-    return None
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Where the parts of a call lie: ``to_call`` leads to the call's object, which begins with ``first_key``; the
-    others are
-    paths within it."""
-
-    to_call: Path
-    name: Path
-    arguments: Path
-    identifier: Path | None
-    first_key: str
-
-
-def shape_of(value: Any, call: Call) -> Shape | None:
-    """The shape of a call within a JSON value; None if its name is not a value there."""
-    arguments = path_to(value, dict(call.arguments)) or path_to(value, json.dumps(dict(call.arguments)))
-    name = path_to(value, call.name)
-    if arguments is None or name is None:
-        return None
-    shared = 0
-    while shared < min(len(arguments), len(name)) - 1 and arguments[shared] == name[shared]:
-        shared += 1
-    to_call = arguments[:shared]
-    while to_call and not isinstance(to_call[-1], int):
-        to_call = to_call[:-1]
-    size = len(to_call)
-    identifier = path_to(value, call.id)
-    inside = identifier is not None and identifier[:size] == to_call
-    own = value
-    for step in to_call:
-        own = own[step]
-    return Shape(
-        to_call, name[size:], arguments[size:], identifier[size:] if identifier and inside else None, next(iter(own))
-    )
-
 
 def read_json_calls(observed: Observed) -> Iterator[Reading]:
     """Readings of calls whose name and arguments are in one JSON value."""
@@ -111,9 +37,10 @@ def read_json_calls(observed: Observed) -> Iterator[Reading]:
         yield from _named_by_key(observed, island)
         return
     before, after = observed.one[: island.start], observed.one[island.end :]
+    if len(shape.to_call) > 1:
+        yield from _under_a_key(observed, island, shape)
+        return
     if shape.to_call:
-        start, end = _list_within(observed.one, island, shape)
-        before, after = observed.one[:start], observed.one[end:]
         yield from _listed(observed, shape, before, after)
         return
     around = surroundings(before, _between(observed), after, observed.ends)
@@ -130,23 +57,8 @@ def read_json_calls(observed: Observed) -> Iterator[Reading]:
     yield from _unmarked(observed, island, shape, around)
 
 
-def _list_within(text: str, island: Island, shape: Shape) -> tuple[int, int]:
-    """Where the list of calls begins and ends: the JSON value itself, or a list under one of its keys."""
-    if len(shape.to_call) == 1:
-        return island.start, island.end
-    wanted = island.value
-    for step in shape.to_call[:-1]:
-        wanted = wanted[step]
-    for at in range(island.start, island.end):
-        if text[at] == "[":
-            value, end = _DECODER.raw_decode(text, at)
-            if value == wanted:
-                return at, end
-    return island.start, island.end
-
-
 def _listed(observed: Observed, shape: Shape, before: str, after: str) -> Iterator[Reading]:
-    """Calls in one list, or in a list under a key."""
+    """Calls in one list."""
     around = surroundings(before, None, after, observed.ends)
     pattern = None if before.strip() else _looks_like(shape)
     keys = {**opening_keys(before, pattern), **closing_keys(around, observed.ends)}
@@ -171,42 +83,29 @@ def _named_by_key(observed: Observed, island: Island) -> Iterator[Reading]:
 
 def _unmarked(observed: Observed, island: Island, shape: Shape, around: Surroundings) -> Iterator[Reading]:
     """Objects that nothing marks: the beginning of the object opens the region, its last brace closes it."""
-    text = observed.one
-    name_at = text.find(FIRST.name, island.start)
-    arguments = island_with(text, dict(FIRST.arguments), island.start + 1)
-    if arguments is not None and len(shape.name) == 1 and name_at < arguments.start:
-        head = _spaced(text[island.start : name_at])
-        middle = _spaced(text[name_at + len(FIRST.name) : arguments.start], in_string=True)
-        tail = _spaced(text[arguments.end : island.end])
-        separator = quoted(around.separator.strip())
-        before = rf"(?:{separator}\s*)?" if separator else ""
-        last = [quoted(end) for end in (*observed.ends, closing_mark(around.section_close)) if end]
-        stops = "|".join(dict.fromkeys([before + head, *last, "$"]))
-        keys = {
-            "open_pattern": f'{before}{head}(?P<name>[^"]+){middle}',
-            "close_pattern": rf"{tail}(?=\s*(?:{stops}))",
-        }
+    stops = [*observed.ends, closing_mark(around.section_close)]
+    keys = head_keys(observed.one, island, shape, separator=around.separator, stops=stops)
+    if keys is not None:
         transform = call_transform("{name}", "{content}", None)
         yield _reading("JSON objects without marks", keys, transform, around, repeats=True)
     keys = {**opening_keys("", _looks_like(shape)), **closing_keys(around, observed.ends)}
     yield _reading("JSON object without marks", keys, _transform(shape, "content"), around, repeats=True)
 
 
-def _spaced(text: str, *, in_string: bool = False) -> str:
-    """A pattern for a stretch of JSON syntax, with white space allowed around its signs."""
-    parts: list[str] = []
-    word = ""
-    for char in text:
-        if char == '"':
-            in_string = not in_string
-        if not in_string and char in "{}[]:,":
-            parts.extend([word, char])
-            word = ""
-        elif in_string or not char.isspace():
-            word += char
-    parts.append(word)
-    pattern = r"\s*".join(quoted(part) for part in parts if part)
-    return pattern + r"\s*" * (text[-1:].isspace() and not in_string)
+def _under_a_key(observed: Observed, island: Island, shape: Shape) -> Iterator[Reading]:
+    """Calls in a list that is part of a JSON object: each call is a region, what leads to the first goes with it."""
+    text = observed.one
+    call = island_with(text, dict(FIRST.arguments), text.find("[", island.start) + 1)
+    if call is None:
+        return
+    around = surroundings(text[: island.start], None, text[island.end :], observed.ends)
+    lead, trail = text[island.start : call.start], text[call.end : island.end]
+    stops = [*observed.ends, closing_mark(around.call_close)]
+    keys = head_keys(text, call, shape, separator=",", stops=stops, lead=lead, trail=trail)
+    if keys is not None:
+        around = replace(around, section_open=around.call_open, section_close=around.call_close, call_open=lead)
+        transform = call_transform("{name}", "{content}", None)
+        yield _reading("JSON list under a key", keys, transform, replace(around, call_close=""), repeats=True)
 
 
 def _looks_like(shape: Shape) -> str:

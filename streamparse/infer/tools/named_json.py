@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streamparse.infer.conversation import FIRST, SECOND
-from streamparse.infer.tools.json_calls import Island, island_with, shape_of
+from streamparse.infer.tools.json_values import Island, island_with, shape_of
 from streamparse.infer.tools.named_call import Body, named_call
 from streamparse.infer.tools.observe import Observed
 from streamparse.infer.tools.reading import Reading

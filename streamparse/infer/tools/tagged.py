@@ -13,7 +13,7 @@ from typing import Any
 
 from streamparse.infer.compare import common_prefix, split_between
 from streamparse.infer.conversation import FIRST, SECOND
-from streamparse.infer.tools.json_calls import island_with
+from streamparse.infer.tools.json_values import island_with
 from streamparse.infer.tools.named_call import Body, named_call
 from streamparse.infer.tools.observe import AWKWARD_TEXT, NUMBER, Observed
 from streamparse.infer.tools.reading import Reading, anything_but, flexible, quoted, varying
