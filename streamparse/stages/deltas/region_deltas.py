@@ -104,7 +104,8 @@ class RegionDeltas:
                 return
 
     def _has_given(self) -> bool:
-        return any(call.index is not None for call in self._calls)
+        """Whether anything is given out: a call is, as soon as it has a name."""
+        return any(call.name is not None for call in self._calls)
 
     def _begin_reading(self) -> None:
         """Begin with the first of the readings left that can be followed; whatever was found before is forgotten."""

@@ -8,7 +8,6 @@ call's arguments then add up to their compact JSON text, apart from keys that we
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 from streamparse.stages.deltas.plan import is_call_field
@@ -38,17 +37,21 @@ class DeltaStage:
         self._keep_captures = keep_captures
         self._watched = {name for name, field in template.fields.items() if is_call_field(field)}
         self._region: RegionDeltas | None = None
-        self._ended: deque[tuple[RegionEnd, RegionDeltas]] = deque()
+        self._ended: tuple[RegionEnd, RegionDeltas] | None = None
         self.passing: PassingDelta | None = None
         self._calls = 0
 
     def feed(self, batch: list[Item]) -> list[Item]:
-        """The batch with its deltas; the very same list where it has none."""
-        self._ended.clear()
+        """The batch with its deltas; the very same list where it has none.
+
+        A batch has at most one :class:`RegionEnd`, as its last item (see ``up_to_each_end``): the calls of a region are
+        counted when its last deltas are out.
+        """
+        if self._ended is not None:
+            self._calls, self._ended = self._ended[1].next_index, None
         result: list[Item] = []
         for item in batch:
-            if not isinstance(item, Prefill):
-                result.append(item)
+            result.append(item)
             result += self._deltas(item)
         self.passing = None if self._region is None else self._region.passing
         return batch if len(result) == len(batch) else result
@@ -78,18 +81,15 @@ class DeltaStage:
 
         Raises ContentError where the value is no continuation of what was given out.
         """
-        while self._ended:
-            ended, region = self._ended.popleft()
-            if ended is end:
-                events = region.rest(value)
-                self._calls = region.next_index
-                return events
-        return []
+        if self._ended is None or self._ended[0] is not end:
+            return []
+        return self._ended[1].rest(value)
 
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data, without the text of the open region, which the content stage keeps."""
         region = self._region
-        state: dict[str, Any] = {"calls": self._calls, "region": None}
+        calls = self._calls if self._ended is None else self._ended[1].next_index
+        state: dict[str, Any] = {"calls": calls, "region": None}
         if region is not None:
             state["region"] = {"field": region.field.name, "captures": region.captures}
         return state
@@ -108,8 +108,7 @@ class DeltaStage:
         """What an item makes certain."""
         if isinstance(item, RegionEnd):
             if self._region is not None and item.field is self._region.field:
-                self._ended.append((item, self._region))
-                self._calls = self._region.next_index
+                self._ended = item, self._region
             self._region = None
         elif isinstance(item, Prefill):
             return self._region.feed(item.text) if self._region is not None else []

@@ -108,11 +108,14 @@ class TagsReader:
     def _in_value(self, text: str, at: int) -> int:
         closing = self._closing
         found = text.find(closing, at)
-        end = len(text) - overlap(text, closing, at) if found < 0 else found
-        if self._lenient:
-            end = self._end_before_head(text, at, end)
+        end = len(text) - self._unfinished(text, at) if found < 0 else found
+        head = self._head_within(text, at, end) if self._lenient else None
+        if head is not None:
+            end = head
         if end > at:
             self._value.take(text[at:end])  # type: ignore[union-attr]
+        if head is not None and self._outline.head(text, head).end is not None:
+            raise NotCertain  # the closing tag of this value may be missing
         if found < 0 or end < found:
             return self._hold(text, end)
         if self._lenient:
@@ -121,18 +124,20 @@ class TagsReader:
             self._value_ends()
         return found + len(closing)
 
-    def _end_before_head(self, text: str, at: int, end: int) -> int:
-        """Where the text of a value ends that may have no closing tag: before another tag's head."""
+    def _unfinished(self, text: str, at: int) -> int:
+        """How many of the last characters may begin a tag."""
+        unfinished = overlap(text, self._closing, at)
+        return max(unfinished, overlap(text, self._outline.start, at)) if self._lenient else unfinished
+
+    def _head_within(self, text: str, at: int, end: int) -> int | None:
+        """Where, before ``end``, another tag's head stands or may stand; None where none does."""
         start = self._outline.start
         place = text.find(start, at, end)
         while place >= 0:
-            head = self._outline.head(text, place)
-            if head.end is None:
+            if self._outline.head(text, place).end != -1:
                 return place
-            if head.end > 0:
-                raise NotCertain
             place = text.find(start, place + 1, end)
-        return end - overlap(text[:end], start, at) if end == len(text) else end
+        return None
 
     def _in_closing(self, text: str, at: int) -> int:
         at = _after_blanks(text, at)

@@ -12,6 +12,7 @@ import pytest
 from streamparse.stages.content_stage import ContentStage
 from streamparse.stages.deltas import DeltaStage
 from streamparse.stages.recovery import RecoveringTokenizer
+from streamparse.stages.region import up_to_each_end
 from streamparse.stages.regions import RegionTokenizer
 from streamparse.stages.schema_typing import ToolSchemas
 from streamparse.stages.transform_stage import TransformStage
@@ -32,7 +33,7 @@ class Core:
         self.regions = (RecoveringTokenizer if lenient else RegionTokenizer)(template, captures=True)
         self.deltas = DeltaStage(template, schemas, lenient=lenient) if deltas else None
         self.content = ContentStage(lenient=lenient)
-        self.transform = TransformStage(schemas, lenient=lenient)
+        self.transform = TransformStage(schemas, lenient=lenient, deltas=self.deltas)
 
     def feed(self, text: str) -> list[Event]:
         return self.through(self.regions.feed(text))
@@ -45,12 +46,8 @@ class Core:
 
     def through(self, items: list[Any]) -> list[Event]:
         events: list[Event] = []
-        for item in self.with_deltas(items):
-            parsed = self.content.feed([item])
-            for event in self.transform.feed(parsed):
-                if self.deltas is not None and event["type"] == "region_close":
-                    events += self.deltas.rest(parsed[0], event["value"])
-                events.append(event)
+        for batch in up_to_each_end(items):
+            events += self.transform.feed(self.content.feed(self.with_deltas(batch)))
         return events
 
     def with_deltas(self, items: list[Any]) -> list[Any]:

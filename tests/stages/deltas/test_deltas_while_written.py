@@ -266,6 +266,48 @@ def test_a_parser_that_is_taken_up_elsewhere_goes_on_where_it_was(core: Any, pla
     assert events == core(template("json"), TOOLS, lenient=lenient).run(text)
 
 
+NOISY = [
+    (template("json"), '<call f>{"text": "a\\ud83d\\ude00 b", "number": "12", "x": [1, {"maybe": "nut"}]}</call>'),
+    (template("json", GEMMA), '<call f>{text:<|"|>a b<|"|>,number:12,x:[<|"|>y<|"|>]}</call>'),
+    (template("xml-inline", {"tag_pattern": TAG}), "<call f><p=text>\na b\n</p>\n<p=number>12</p></call>"),
+    (template("kv-lines"), "<call f>text: a\nnumber: 12\n</call>"),
+    (unnamed(policy=POLICY), '<call>[{"name": "f", "arguments": {"text": "a"}}, {"name": "g"}]</call>'),
+    (
+        unnamed("python-call-list", POLICY | {"alternatives": [{"content": "json"}]}, transform=None),
+        "<call>[f(text='a', number=\"12\"), g(x=[1, {'a': None}])]</call>",
+    ),
+]
+NOISE = st.text(st.sampled_from("\"'\\\\{}[](),:=</p>\n\tu1a "), max_size=6)
+
+
+@given(st.sampled_from(NOISY), st.integers(0, 200), st.integers(0, 10), NOISE, st.integers(0, 200))
+def test_cuts_do_not_matter_for_what_is_malformed_either(
+    core: Any, put_deltas_together: Any, case: Any, place: int, dropped: int, noise: str, cut: int
+) -> None:
+    written, text = case
+    place, cut = place % len(text), cut % len(text)
+    text = text[:place] + noise + text[place + dropped :]
+
+    def outcome(pieces: list[str]) -> Any:
+        reading = core(written, TOOLS, lenient=True)
+        events = [event for piece in pieces for event in reading.feed(piece)]
+        before = put_deltas_together(events)
+        events += reading.finish()
+        others = [event for event in events if event["type"] not in ("region_chunk", "region_delta")]
+        return before, put_deltas_together(events), others
+
+    whole = outcome([text])
+    assert outcome([*text]) == whole
+    assert outcome([text[:cut], text[cut:]]) == whole
+
+
+def test_what_the_prompt_wrote_of_a_call_is_part_of_it(core: Any, put_deltas_together: Any) -> None:
+    reading = core(template("json"), lenient=True)
+    events = reading.through(reading.regions.feed_prefix('<call f>{"a": "x</'))
+    events += reading.run(['y", "b": 1}</call>'])
+    assert put_deltas_together(events) == [{"name": "f", "arguments": '{"a":"x</y","b":1}'}]
+
+
 def test_nothing_is_given_out_for_fields_that_are_no_calls(core: Any) -> None:
     source = {
         "start_anchor": "<|assistant|>",
