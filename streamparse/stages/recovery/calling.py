@@ -48,14 +48,8 @@ class Calling:
     def take_read(self, text: str, seen: Seen | None) -> bool:
         """Write text that the reader has had already; True where the region ended in it, and ``seen`` is read again."""
         core, field, end = self._core, self._field, self.reader.end
-        cut = len(text) if end is None else end - self._written
-        if end is not None and field.policy.ends_with_value:
-            core.writer.text(text[:cut], None)
-            core.writer.end_unclosed()
-            core.outside()
-            core.read_next(text[cut:] + (seen.text if seen is not None else ""))
-            return True
-        if end is not None and field.close is not None and cut < len(text) and core.may_hold:
+        if end is not None and (field.policy.ends_with_value or (field.close is not None and core.may_hold)):
+            cut = end - self._written
             core.writer.text(text[:cut], None)
             trailing = Trailing(core, field, self.reader, end)
             core.go(trailing)

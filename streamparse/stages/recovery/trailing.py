@@ -1,7 +1,8 @@
-"""The value of a structured region is whole, and something other than the region's close follows.
+"""The value of a structured region is whole, and the region's close, or something else, follows.
 
 Models forget the close, write another one, or go on talking first. What follows is held until it is clear: where the
-close comes after all, it belongs to the region; where anything else comes, the region ended with its value.
+close comes after all, it belongs to the region; where anything else comes, the region ended with its value. In a field
+whose regions end with their values, the first word of anything else is enough to tell.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from streamparse.template.model import Field
 if TYPE_CHECKING:
     from streamparse.stages.recovery.tokenizer import RecoveringTokenizer
 
-STRAY = re.compile(r"\s*+(?:(?:</[^\s<>]*+(?:>|\Z)|<[|｜][^\s<>]*+(?:(?<=[|｜])>|\Z)|[\]})]++)\s*+)++")
-"""Closing tags and brackets right behind a value, whole or cut off: a close that went wrong, and nobody's words."""
+STRAY = re.compile(r"(?:\s*+(?:</[^\s<>]*+(?:>|\Z)|<[|｜][^\s<>]*+(?:(?<=[|｜])>|\Z)|[\]})]|```))*+\s*+")
+"""Closing tags, marks, brackets and fences right behind a value, whole or cut off: a close that went wrong."""
+
+STRAY_BRACKETS = re.compile(r"[\s\]})]*+")
 
 
 class Trailing:
@@ -32,20 +35,21 @@ class Trailing:
         self._field = field
         self._reader = reader
         self._size = size
+        self._stray = STRAY_BRACKETS if field.policy.ends_with_value else STRAY
         self._held = Body()
         self.watched = core.watches.calling(field)
 
     def hold(self, held: str, seen: Seen | None) -> None:
         """What came with the value's end."""
         self._held.append(held)
-        self._decide(seen)
+        self._decide(held, seen)
 
     def take(self, text: str, seen: Seen | None) -> None:
         """Hold, until a delimiter decides or the value turns out to go on."""
         if text:
             self._held.append(text)
             self._reader.feed(text)
-        self._decide(seen)
+        self._decide(text, seen)
 
     def skip(self, text: str) -> None:
         """Nothing to note."""
@@ -73,14 +77,14 @@ class Trailing:
         trailing._held.append(state["held"])
         return trailing
 
-    def _decide(self, seen: Seen | None) -> None:
+    def _decide(self, text: str, seen: Seen | None) -> None:
         core = self._core
         if self._reader.end != self._size:
             held = self._held.text()
             calling = core.call(self._field, self._reader, self._size)
             if not calling.take_read(held, seen) and seen is not None:
                 calling.take("", seen)
-        elif self._held.size > core.hold_limit:
+        elif self._held.size > core.hold_limit or self._goes_on(text):
             self._end_with_value(seen)
         elif seen is not None and seen.what == "close":
             core.writer.text(self._held.text(), None)
@@ -89,11 +93,16 @@ class Trailing:
         elif seen is not None:
             self._end_with_value(seen)
 
+    def _goes_on(self, text: str) -> bool:
+        """Whether something else follows a value that ends its region."""
+        return self._field.policy.ends_with_value and self._stray.fullmatch(text) is None
+
     def _end_with_value(self, seen: Seen | None) -> None:
         core, held = self._core, self._held.text()
-        core.writer.end_unclosed(closed=False, complete=True)
+        core.writer.end_unclosed(closed=self._field.policy.ends_with_value, complete=True)
         core.outside()
-        stray = STRAY.match(held)
-        size = stray.end() if stray is not None else 0
-        core.writer.unclaimed(held[:size])
-        core.read_again(held[size:] + (seen.text if seen is not None else ""))
+        stray = held[: self._stray.match(held).end()]  # type: ignore[union-attr]
+        if not stray.isspace():
+            core.writer.unclaimed(stray)
+            held = held[len(stray) :]
+        core.read_next(held + (seen.text if seen is not None else ""))

@@ -283,6 +283,24 @@ ENDS_WITH_VALUE = [
 
 WRONG_CLOSES = [
     Case(
+        "the close behind a call that ends with its value",
+        "functionary",
+        '<function=f>{"a": 1}</function>\n<function=g>{}</function>Done.',
+        {"content": "Done.", "tool_calls": [call("f", a=1), call("g")]},
+    ),
+    Case(
+        "a bracket too many behind a call that ends with its value",
+        "llama3_json",
+        '{"name": "f", "parameters": {"a": 1}}}<|eot_id|>',
+        {"tool_calls": [call("f", a=1)]},
+    ),
+    Case(
+        "a fence that was to be closed first",
+        "deepseek_v3",
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}\n```",
+        {"tool_calls": [call("f")]},
+    ),
+    Case(
         "the close never comes, and the model goes on talking",
         "qwen3",
         '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\nDone.<|im_end|>',
