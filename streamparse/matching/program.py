@@ -195,7 +195,7 @@ def is_nullable(tree: Node) -> bool:
     return width(tree)[0] == 0
 
 
-def neighbour_set(node: Node) -> tuple[Chars | None, ...] | None:
+def neighbour_set(node: Node, ahead: bool) -> tuple[Chars | None, ...] | None:
     r"""The single characters (None: the edge) that a lookaround's body stands for, or None if it is more than that.
 
     ``(?=\\Z|\n)`` gives (None, newline).
@@ -203,12 +203,10 @@ def neighbour_set(node: Node) -> tuple[Chars | None, ...] | None:
     match node:
         case Chars():
             return (node,)
-        case Assertion(kind="start" | "end"):
-            return (None,)
-        case Group(body=body):
-            return neighbour_set(body)
+        case Assertion(kind=kind):
+            return (None,) if kind == ("end" if ahead else "start") else None
         case Alternatives(branches):
-            sets = [neighbour_set(branch) for branch in branches]
+            sets = [neighbour_set(branch, ahead) for branch in branches]
             return None if None in sets else tuple(item for each in sets if each for item in each)
     return None
 
@@ -306,7 +304,7 @@ class _Builder:
         return self.emit(Boundary(word, node.kind == "inside", follow))
 
     def look(self, node: Look, follow: int) -> int:
-        wanted = neighbour_set(node.body)
+        wanted = neighbour_set(node.body, node.ahead)
         if wanted is not None:
             return self.neighbour(node.ahead, wanted, node.negative, follow)
         return self.wide_look(node, follow)
@@ -409,6 +407,8 @@ class _BacktrackingBuilder(_Builder):
         return start
 
     def group(self, node: Group, follow: int) -> int:
+        if any(isinstance(inner, Group) and inner.index == node.index for inner in walk(node.body)):
+            raise UnsupportedSyntax("a group within one of the same name")
         body = self.build(node.body, self.emit(Save(2 * node.index + 1, follow)))
         return self.emit(Save(2 * node.index, body))
 
