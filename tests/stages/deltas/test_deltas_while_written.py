@@ -332,3 +332,31 @@ def test_long_values_add_up_character_by_character(
         "kv-lines": f"text: {value}",
     }[written.fields["tool_calls"].content]
     check(written, [*f"<call f>{body}</call>"], TOOLS, lenient=lenient)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ['"arguments": "{\\"a\\": 1}"', '"arguments": null', '"arguments": ""', '"kind": "x"', '"arguments": {}'],
+)
+def test_arguments_that_only_stand_for_an_object_are_given_out_as_the_object(check: Check, arguments: str) -> None:
+    text = f'<call>{{"name": "f", {arguments}}}</call>'
+    for pieces in ([text], [*text]):
+        check(unnamed(policy=POLICY), pieces, lenient=True)
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+def test_field_cases_about_deltas(core: Any, put_deltas_together: Any, lenient: bool) -> None:
+    """Field cases 89, 90 and 153: a cut surrogate pair, characters beyond ASCII, and arguments as they are written."""
+    said = core(unnamed(), lenient=lenient).run(
+        ['<call>{"name": "say", "arguments": {"t": "\\ud8', "3d\\", "ude0", '0 ok"}}</call>']
+    )
+    assert put_deltas_together(said) == [{"name": "say", "arguments": '{"t":"😀 ok"}'}]
+    searched = core(unnamed(), lenient=lenient).run(
+        ['<call>{"name": "s", "arguments": {"q": "Größe – 東京 😀"}}</call>']
+    )
+    assert put_deltas_together(searched) == [{"name": "s", "arguments": '{"q":"Größe – 東京 😀"}'}]
+    reading = core(template("xml-inline", {"tag_pattern": TAG}), lenient=lenient)
+    assert given_out(reading, "<call read>\n<p=path>\n/tmp/a") == [{"name": "read", "arguments": '{"path":"/tmp/a'}]
+    assert put_deltas_together(
+        [{"type": "region_delta", "field": "tool_calls", "index": 0, "name": "read"}, *reading.run(["\n</p>\n</call>"])]
+    ) == [{"name": "read", "arguments": '"}'}]
