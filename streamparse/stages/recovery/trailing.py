@@ -87,11 +87,19 @@ class Trailing:
         elif self._held.size > core.hold_limit or self._goes_on(text):
             self._end_with_value(seen)
         elif seen is not None and seen.what == "close":
-            core.writer.text(self._held.text(), None)
-            core.writer.close(seen.text, seen.captures)
+            self._close(seen)
             core.outside()
         elif seen is not None:
             self._end_with_value(seen)
+
+    def _close(self, seen: Seen) -> None:
+        writer, held = self._core.writer, self._held.text()
+        if self._field.policy.ends_with_value and held.strip():
+            writer.end_unclosed()
+            writer.unclaimed(held + seen.text)
+        else:
+            writer.text(held, None)
+            writer.close(seen.text, seen.captures)
 
     def _goes_on(self, text: str) -> bool:
         """Whether something else follows a value that ends its region."""
