@@ -217,7 +217,7 @@ def all_cases(analysis: Analysis) -> dict[str, list[Case]]:
     cases: dict[str, list[Case]] = {}
     for feature, said in SAID.items():
         speaker = analysis.observed.prober if said.calls and analysis.observed is not None else analysis.prober
-        settings: list[Switches] = [prompt.switches for prompt in envelope.prompts]
+        settings: list[Switches] = [switches for switches, _ in envelope.prefills()]
         if said.reasoning is not None and analysis.reasoning.switches not in settings:
             settings.insert(0, analysis.reasoning.switches)
         if feature not in WITH_EVERY_SWITCH:

@@ -8,7 +8,7 @@ over as content in turns without content belong to no field: they become noise.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from streamparse.infer.compose import compose
 from streamparse.infer.content import Content
 from streamparse.infer.conversation import PROBE_WORDS
 from streamparse.infer.reasoning import Reasoning
-from streamparse.infer.tools.reading import Reading, noise
+from streamparse.infer.tools.reading import BEFORE_OBJECT, Reading, noise
 from streamparse.infer.verify import failures
 
 Candidate = tuple[dict[str, Any], Reading | None]
@@ -28,8 +28,8 @@ def choose(analysis: Analysis, cases: Mapping[str, Sequence[Case]]) -> Candidate
     """The response template whose round trips come back best, and the reading of tool calls that it rests on."""
     best: Candidate | None = None
     fewest = 0
-    for reading in (*_variants(analysis.readings), None):
-        template, failed = _tried(analysis, cases, reading)
+    for way, reading in _candidates(analysis):
+        template, failed = _tried(way, cases, reading)
         if _holds_probe(json.dumps(template)) or (reading is not None and not _reads(cases, failed)):
             continue
         if best is None or len(failed) < fewest:
@@ -37,6 +37,36 @@ def choose(analysis: Analysis, cases: Mapping[str, Sequence[Case]]) -> Candidate
         if not failed:
             break
     return best if best is not None else (compose(_bare(analysis), None), None)
+
+
+def _candidates(analysis: Analysis) -> Iterator[tuple[Analysis, Reading | None]]:
+    """The readings in the order of preference: in the words of version 1, with an end where the value ends, with a
+    content
+    that is not a field of its own, and none."""
+    for reading in analysis.readings:
+        yield analysis, reading
+    for reading in analysis.readings:
+        if reading.field["content"] in ("json", "python-call-list"):
+            yield analysis, replace(reading, policy={**reading.policy, "ends_with_value": True})
+    if analysis.content.mode == "wrapped":
+        for reading in analysis.readings:
+            yield _unwrapped(analysis), _before_objects(reading)
+    yield analysis, None
+
+
+def _unwrapped(analysis: Analysis) -> Analysis:
+    """The same with a content that is whatever is no other field, its marks dropped."""
+    content = analysis.content
+    marks = (content.open, *content.closes, *content.noise)
+    return replace(analysis, content=replace(content, mode="sometimes wrapped", noise=tuple(dict.fromkeys(marks))))
+
+
+def _before_objects(reading: Reading) -> Reading:
+    """Calls that begin only where an object follows their name, so that a content's mark is none."""
+    pattern = reading.field.get("open_pattern", "")
+    if reading.field["content"] != "json" or not pattern or pattern.endswith(BEFORE_OBJECT):
+        return reading
+    return replace(reading, field={**reading.field, "open_pattern": pattern + BEFORE_OBJECT})
 
 
 def _bare(analysis: Analysis) -> Analysis:
@@ -49,16 +79,6 @@ def _bare(analysis: Analysis) -> Analysis:
 
 def _holds_probe(text: str) -> bool:
     return any(word in text for word in PROBE_WORDS)
-
-
-def _variants(readings: Sequence[Reading]) -> list[Reading]:
-    """The readings in the words of version 1, then those whose calls may also end where their value does."""
-    ending = [
-        replace(reading, policy={**reading.policy, "ends_with_value": True})
-        for reading in readings
-        if reading.field["content"] in ("json", "python-call-list")
-    ]
-    return [*readings, *ending]
 
 
 def _tried(

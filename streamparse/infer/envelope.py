@@ -79,6 +79,10 @@ class Envelope:
         bare = replace(self, appended="")
         return [(prompt.switches, bare.spoken(prompt.tail)) for prompt in self.prompts if self._begins(prompt)]
 
+    def unanchored(self) -> list[Switches]:
+        """Settings of the switches under which the prompt does not have the anchor."""
+        return [prompt.switches for prompt in self.prompts if not self._begins(prompt)]
+
     def _begins(self, prompt: GenerationPrompt) -> bool:
         return loosely(self.anchor).search(prompt.tail) is not None
 

@@ -28,6 +28,7 @@ def as_data(analysis: Analysis, reading: Reading | None, template: Mapping[str, 
         "generation_prompts": [
             {"switches": dict(switches), "prefill": prefill} for switches, prefill in envelope.prefills()
         ],
+        "unanchored_switches": [dict(switches) for switches in envelope.unanchored()],
         "ends_of_turn": list(content.ends),
         "reasoning": {**asdict(reasoning), "switches": dict(reasoning.switches)},
         "content": asdict(content),
@@ -91,6 +92,8 @@ def _findings(analysis: Mapping[str, Any]) -> list[str]:
         if prompt["prefill"].strip():
             under = f" with {prompt['switches']}" if prompt["switches"] else ""
             lines.append(f"the prompt writes {prompt['prefill']!r} for the model{under}")
+    for switches in analysis["unanchored_switches"]:
+        lines.append(f"with {switches} the prompt does not have the anchor: not read")
     ends = " or ".join(map(repr, analysis["ends_of_turn"])) or "nothing that is printed"
     lines.append(f"the turn ends with {ends}: the same turn at the end and before another question")
     lines.extend([_reasoning_line(analysis["reasoning"]), _content_line(analysis["content"])])
