@@ -215,3 +215,27 @@ def test_a_value_declared_as_text_is_not_read_from_anything_else():
     value = prepare_content("xml-inline", arguments, keep_source=True)('<p name="a" string="true"> 1 </p>')
     assert isinstance(value, SourcedDict)
     assert value.sources == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("\n<parameter=a\n1\n</parameter>\n", 1),
+        ("<parameter=a>1</parameter><parameter=b\n2\n</parameter>", 26),
+        ("<parameter=a>1</parameter> <parameter=b>2", 27),
+        (' {"a": 1}', 1),
+    ],
+)
+def test_the_lenient_modes_make_no_call_with_less_than_was_written(text, position):
+    with pytest.raises(ContentError) as caught:
+        prepare_content("xml-inline", {"tag_pattern": PARAMETER}, keep_source=True)(text)
+    assert caught.value.position == position
+    assert "b" not in prepare_content("xml-inline", {"tag_pattern": PARAMETER})(text)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "<parameter=a>1</parameter> and so on"])
+def test_other_text_between_tags_is_passed_over(text):
+    arguments = {"tag_pattern": PARAMETER}
+    assert prepare_content("xml-inline", arguments, keep_source=True)(text) == prepare_content("xml-inline", arguments)(
+        text
+    )

@@ -6,7 +6,9 @@ A pattern whose shape allows it is searched for by a scanner in linear time (see
 ``regex`` itself within a time bound.
 
 Where sources are kept, that is in the lenient modes, a group ``string`` or ``type`` of the pattern says what a value
-is: ``true`` or ``string`` keeps it as the text that it is, and anything else leaves it to the ``value_parser``.
+is: ``true`` or ``string`` keeps it as the text that it is, and anything else leaves it to the ``value_parser``. There a
+text that has no tags but isn't blank, or the beginning of a tag that isn't one, is an error: a call must not run with
+less than was written.
 
 >>> pattern = r"<p=(?P<key>\\w+)>\\s*(?P<value>.*?)\\s*</p>"
 >>> PARSER.prepare({"tag_pattern": pattern})("<p=a> 1 </p> and <p=b>2</p>")
@@ -15,7 +17,7 @@ is: ``true`` or ``string`` keeps it as the text that it is, and anything else le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from streamparse.errors import ContentError, Fault
@@ -25,11 +27,14 @@ from streamparse.stages.content.table import (
     Findings,
     Parse,
     Preparation,
+    content_error,
     kind_of,
     known_arguments,
 )
+from streamparse.stages.content.tag_parts import Literal
 from streamparse.stages.content.tag_pattern import FaultyPattern, compile_tag_pattern
 from streamparse.stages.content.tag_scanner import Tag, tag_finder
+from streamparse.stages.content.tag_shape import recognise
 from streamparse.stages.content.value_parser import SourcedDict, ValueParser, check_value_parser, failing
 
 ARGUMENTS = {"tag_pattern": str, "value_parser": dict, "merge_duplicates": bool}
@@ -49,7 +54,36 @@ def prepare(arguments: Mapping[str, Any], preparation: Preparation = STRICT, /) 
     except FaultyPattern as error:
         return failing(f"tag_pattern can't be compiled: {error}")
     values_of_tags = assembler(arguments, preparation)
-    return lambda text: values_of_tags(tags_of(text))
+    if not preparation.keep_source:
+        return lambda text: values_of_tags(tags_of(text))
+    beginning = beginning_of_tags(pattern)
+    return lambda text: values_of_tags(nothing_unread(text, tags_of(text), beginning))
+
+
+def nothing_unread(text: str, tags: Iterable[Tag], beginning: str) -> Iterator[Tag]:
+    """Pass tags on; raise ContentError where the text has something that should have been one."""
+    at, empty = 0, True
+    for tag in tags:
+        refuse_beginnings(text, beginning, at, tag.start)
+        at, empty = tag.end, False
+        yield tag
+    if empty and text.strip():
+        raise content_error("there is no tag in it", text, len(text) - len(text.lstrip()))
+    refuse_beginnings(text, beginning, at, len(text))
+
+
+def refuse_beginnings(text: str, beginning: str, start: int, end: int) -> None:
+    """Raise ContentError where a tag begins in a part of the text that is no tag."""
+    found = text.find(beginning, start, end) if beginning else -1
+    if found >= 0:
+        raise content_error("a tag begins that is none", text, found)
+
+
+def beginning_of_tags(pattern: str) -> str:
+    """The literal text that every tag begins with; empty where there is none."""
+    shape = recognise(pattern)
+    first = shape.opening[0] if shape is not None else None
+    return first.text if isinstance(first, Literal) else ""
 
 
 def assembler(arguments: Mapping[str, Any], preparation: Preparation) -> Callable[[Iterable[Tag]], dict[str, Any]]:
