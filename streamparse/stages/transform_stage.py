@@ -72,6 +72,9 @@ class TransformStage:
         field, value = region.field, region.value
         if field.policy.calls is not None:
             value = as_calls(value, region.captures, field.policy.calls, self._schemas.names)
+            if not field.repeats and isinstance(value, dict):
+                value = [value]
+                region.repaired.append("one call stands where a list of calls is expected")
         elif field.transform is not None:
             value = transform_value(value, region.captures, field.transform, field.transform_each, lenient=True)
         value = self._schemas.cast(value, lenient=True)
