@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from streamparse.infer.compare import (
+    boundaries,
     common_beginning,
     common_prefix,
     common_suffix,
@@ -99,15 +100,11 @@ class Envelope:
     def begun_before(self, opening: str) -> Envelope:
         """The same frame with an anchor that ends before this opening, where the anchor had taken it in."""
         tail = self.prompts[0].tail
-        end = tail.find(self.anchor) + len(self.anchor)
-        at = tail.find(opening, tail.find(self.anchor))
-        if (
-            not is_mark(opening)
-            or opening.strip() == self.anchor.strip()
-            or at < 0
-            or at >= end
-            or not tail[:at].strip()
-        ):
+        start = tail.find(self.anchor)
+        end = start + len(self.anchor)
+        places = (at for at in sorted(boundaries(tail)) if start <= at < end and tail.startswith(opening, at))
+        at = next(places, -1)
+        if not is_mark(opening) or opening.strip() == self.anchor.strip() or at < 0 or not tail[:at].strip():
             return self
         anchor = tail[:at] if not self.anchor[: at - end].strip() else self.anchor[: at - end]
         return replace(self, anchor=anchor)

@@ -169,7 +169,7 @@ class _ChatEnvironment(jinja2.sandbox.ImmutableSandboxedEnvironment):
             trim_blocks=True,
             lstrip_blocks=True,
             optimized=False,
-            extensions=[_GenerationTag, jinja2.ext.loopcontrols],
+            extensions=[_GenerationTag, jinja2.ext.loopcontrols, jinja2.ext.do],
             finalize=jinja2.pass_context(lambda _, value: _printable(meter, value)),
         )
         filters = {**self.filters, "tojson": _tojson}

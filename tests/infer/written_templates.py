@@ -193,6 +193,10 @@ CALLS: dict[str, tuple[str, str]] = {
             between="\\n",
         ),
     ),
+    "name and arguments in a JSON array": (
+        "name, then JSON arguments",
+        calls(written(text('<c>["'), "call.name", text('", '), JSON, text("]</c>"))),
+    ),
     "nothing closes a call": ("name, then JSON arguments", calls(written("'[CALL]'", "call.name", "'[ARGS]'", JSON))),
     "an id between name and arguments": (
         "name, then JSON arguments",
@@ -306,6 +310,14 @@ CALLS: dict[str, tuple[str, str]] = {
             written("'<|close|>call<|sep|>'"),
             before="<|open|>tools<|sep|>",
             after="<|close|>tools<|sep|>",
+        ),
+    ),
+    "everything in a tag of its own": (
+        "name, then tagged arguments",
+        calls(
+            written("'<call><name>'", "call.name", "'</name><arguments>'"),
+            arguments(written("'<'", "key", "'>'", VALUE, "'</'", "key", "'>'")),
+            written("'</arguments></call>'"),
         ),
     ),
     "values as JSON": (
@@ -467,6 +479,23 @@ CONTENT: dict[str, tuple[str, str]] = {
             header="<|from|>bot\\n<|to|>",
             end="<|stop|>",
             user=("<|from|>user\\n<|to|>all\\n<|content|>", "\\n"),
+        ),
+    ),
+    "behind a mark that the prompt begins": (
+        "wrapped",
+        frame(
+            content(">>>all\\n") + calls(written("'>>>'", "call.name", text("\\n"), JSON)),
+            header="<|bot|>",
+            prompt=written("'>>>'"),
+        ),
+    ),
+    "in marks with line breaks": (
+        "wrapped",
+        frame(
+            reasoning("<think>\\n", "\\n</think>\\n\\n")
+            + content("<response>\\n", "\\n</response>\\n")
+            + calls(json_object("\\n<tool_call>\\n", "\\n</tool_call>\\n")),
+            prompt=written(text("<think>\\n")),
         ),
     ),
     "in a list of parts": (

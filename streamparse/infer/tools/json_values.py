@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,17 @@ def island_with(text: str, arguments: Any, start: int = 0) -> Island | None:
             continue
         if path_to(value, arguments) is not None or path_to(value, json.dumps(arguments)) is not None:
             return Island(at, end, value)
+    return None
+
+
+def island_of(text: str, arguments: Mapping[str, Any], start: int = 0) -> Island | None:
+    """The JSON object that these arguments are, and no more."""
+    at = text.find("{", start)
+    while at >= 0:
+        found = island_with(text, dict(arguments), at)
+        if found is None or found.value == arguments:
+            return found
+        at = text.find("{", found.start + 1)
     return None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streamparse.infer.conversation import FIRST, SECOND
-from streamparse.infer.tools.json_values import Island, island_with, shape_of
+from streamparse.infer.tools.json_values import Island, island_of, island_with, shape_of
 from streamparse.infer.tools.named_call import Body, named_call
 from streamparse.infer.tools.observe import Observed
 from streamparse.infer.tools.reading import Reading
@@ -16,8 +16,12 @@ from streamparse.infer.tools.reading import Reading
 
 def read_named_json(observed: Observed) -> Iterator[Reading]:
     """The reading of calls with a name outside and JSON arguments."""
-    island = island_with(observed.one, dict(FIRST.arguments))
-    if island is None or shape_of(island.value, FIRST) is not None or island.value != dict(FIRST.arguments):
+    around = island_with(observed.one, dict(FIRST.arguments))
+    shape = shape_of(around.value, FIRST) if around is not None else None
+    if shape is not None and all(isinstance(step, str) for step in (*shape.name, *shape.arguments)):
+        return
+    island = island_of(observed.one, FIRST.arguments)
+    if island is None:
         return
     call = named_call(observed, _body(island), _bodies(observed), ["{"])
     if call is not None:
@@ -32,6 +36,6 @@ def _bodies(observed: Observed) -> tuple[Body, Body] | None:
     """The arguments of both calls in the turn that has two."""
     if observed.two is None:
         return None
-    first = island_with(observed.two, dict(FIRST.arguments))
-    second = island_with(observed.two, dict(SECOND.arguments), first.end) if first is not None else None
+    first = island_of(observed.two, FIRST.arguments)
+    second = island_of(observed.two, SECOND.arguments, first.end) if first is not None else None
     return (_body(first), _body(second)) if first is not None and second is not None else None
