@@ -239,3 +239,14 @@ def test_other_text_between_tags_is_passed_over(text):
     assert prepare_content("xml-inline", arguments, keep_source=True)(text) == prepare_content("xml-inline", arguments)(
         text
     )
+
+
+@pytest.mark.parametrize(("text", "strict"), [("    x = 1\n    y", "x = 1\n    y"), (' "a" ', "a"), (" 7 ", 7)])
+def test_text_keeps_its_indentation_in_the_lenient_modes(text, strict):
+    arguments = {"tag_pattern": r"<(?P<key>\w+)>(?P<value>.*?)</\1>", "value_parser": GUESSING}
+    assert prepare_content("xml-inline", arguments)(f"<a>{text}</a>") == {"a": strict}
+    lenient = text if text.strip() == strict else strict
+    value = prepare_content("xml-inline", arguments, keep_source=True)(f"<a>{text}</a>")
+    assert value == {"a": lenient}
+    assert isinstance(value, SourcedDict)
+    assert value.sources == ({} if lenient == text else {"a": text})

@@ -57,21 +57,25 @@ class ValueParser:
             self._parse = prepare_nested(name, arguments, preparation)
             if (rescue := preparation.rescue) is not None and isinstance(name, str):
                 self._rescue = lambda text: rescue(name, arguments, text)
-            self._strip = strips(arguments)
             self._guesses = bool(arguments.get("allow_non_json"))
+            self._strip = strips(arguments) and not (self.keep_source and self._guesses)
 
     def parse(self, text: str, position: int | None) -> Any:
-        """Parse one value, which stands at ``position`` in its region; raises what its content parser raises."""
+        """Parse one value, which stands at ``position`` in its region; raises what its content parser raises.
+
+        In the lenient modes a text that a guessing parser leaves as it is keeps the white space at its edges.
+        """
         if self._parse is None:
             return text
         try:
-            return self._parse(text)
+            value = self._parse(text)
         except ParseError as error:
             if self._rescue is not None and isinstance(error, ContentError):
                 return self._rescue(text)
             if position is None or error.position is None:
                 raise
             raise moved(error, position) from None
+        return text if self.keep_source and self._guesses and value == text.strip() else value
 
     def source(self, text: str, value: Any) -> str | None:
         """Give the text that ``value`` was read from, or None where the value says the same."""

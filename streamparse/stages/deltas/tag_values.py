@@ -170,7 +170,8 @@ class TagValues:
         specification = arguments.get("value_parser")
         self._parser = None if specification is None else specification.get("name", "text")
         self._arguments: Mapping[str, Any] = {} if specification is None else specification.get("args") or {}
-        strips = self._parser is not None and bool(self._arguments.get("strip", True))
+        keeps = self._parser is None or (lenient and bool(self._arguments.get("allow_non_json")))
+        strips = not keeps and bool(self._arguments.get("strip", True))
         self._edges = _edges(shape, strips=strips)
         self._edges_of_text = _edges(shape, strips=False)
         says_kind = lenient and any(f"(?P<{group}>" in arguments["tag_pattern"] for group in KIND_GROUPS)
