@@ -77,7 +77,8 @@ class ContentStage:
         field = region.field
         ended_inside = not region.closed and field.close is not None
         if self._lenient and not region.closed and not field.streams:
-            region.incomplete = self.finish_reason == "length" or (ended_inside and not region.complete)
+            cut_off = region.complete is False or (region.complete is None and self.finish_reason is None)
+            region.incomplete = self.finish_reason == "length" or (ended_inside and cut_off)
         if region.incomplete:
             region.error = ParseError(
                 "the generation ended inside the region",
@@ -98,8 +99,13 @@ class ContentStage:
             region.repaired.append("the close delimiter is missing")
 
     def _read(self, region: RegionEnd) -> Any:
-        """The value by the field's own reading, or else by the first of its other readings that has one."""
+        """The value by the field's own reading, or else by the first of its other readings that has one.
+
+        A call whose name stands in its delimiters may say by no text at all that it has no arguments.
+        """
         field = region.field
+        if field.policy.calls is not None and region.captures.get("name") and not region.text.strip():
+            return {}
         try:
             return field.parse_with_source(region.text)
         except ParseError as first:

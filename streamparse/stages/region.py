@@ -16,7 +16,7 @@ class RegionEnd:
 
     ``start`` and ``end`` are the span of the close delimiter, ``body_start`` is where the region's text begins, all
     in characters of the generation. ``closed`` is false where its close delimiter is missing, ``complete`` then says
-    whether the text is complete by its own syntax.
+    whether the text is complete by its own syntax, None that more could have followed if the generation was cut off.
     """
 
     field: Field
@@ -25,7 +25,7 @@ class RegionEnd:
     start: int
     end: int
     closed: bool
-    complete: bool = True
+    complete: bool | None = True
     text: str = ""
     value: Any = None
     error: ParseError | None = None

@@ -92,10 +92,11 @@ class RegionWriter:
         self.position += len(delimiter)
         self._end(start, self.position, self._captures | captures, closed=True)
 
-    def end_unclosed(self, *, closed: bool = True, complete: bool = False) -> None:
+    def end_unclosed(self, *, closed: bool = True, complete: bool | None = False) -> None:
         """The open region, if one is, ends here, without a close delimiter.
 
-        ``closed=False`` where it should have had one; ``complete`` then says whether its text is complete by itself.
+        ``closed=False`` where it should have had one; ``complete`` then says whether its text is complete by itself,
+        None that it is if the model meant to stop there.
         """
         if self._blank:
             blank = "".join(self._blank)
@@ -159,7 +160,7 @@ class RegionWriter:
             event |= {"start": start, "end": self.position}
         self.items.append(event)
 
-    def _end(self, start: int, end: int, captures: dict[str, str], *, closed: bool, complete: bool = True) -> None:
+    def _end(self, start: int, end: int, captures: dict[str, str], *, closed: bool, complete: bool | None = True) -> None:
         field = self.open_field
         assert field is not None, "only an open region ends"
         self.items.append(RegionEnd(field, captures, self._body_start, start, end, closed, complete))

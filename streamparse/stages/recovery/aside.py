@@ -59,7 +59,7 @@ class Aside:
 
     def end(self) -> bool:
         """The region never closed: it ends before a whole call, which counts."""
-        if not self._well_formed and not (self._call is not None and self._call[1].complete):
+        if not self._well_formed and not self._is_whole:
             self._core.writer.text(self._held.text(), None)
             self._core.writer.end_unclosed(closed=False)
             return True
@@ -91,6 +91,11 @@ class Aside:
             structure.restore(state["call"][1])
             aside._call = (field, structure)
         return aside
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the open call has nothing more to come."""
+        return self._call is not None and self._call[1].complete and not self._call[1].open_ended
 
     @property
     def _is_quotation(self) -> bool:

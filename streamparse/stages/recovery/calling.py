@@ -66,7 +66,8 @@ class Calling:
 
     def end(self) -> bool:
         """The generation ends inside the region, unless nothing but the end closes it."""
-        self._core.writer.end_unclosed(closed=self._field.close is None, complete=self._complete)
+        complete = None if self._complete and self.reader.open_ended else self._complete
+        self._core.writer.end_unclosed(closed=self._field.close is None, complete=complete)
         return True
 
     def state(self) -> dict[str, Any]:

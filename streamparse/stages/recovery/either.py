@@ -38,6 +38,11 @@ class EitherStructure:
         return self._fitting.end
 
     @property
+    def open_ended(self) -> bool:
+        """As the reader that fits says."""
+        return self._fitting.open_ended
+
+    @property
     def broken(self) -> bool:
         """Whether no reader fits any more."""
         return self._fitting.broken

@@ -20,6 +20,7 @@ class LineStructure:
 
     inside = False
     end = None
+    open_ended = True
     broken = False
     tolerances = 0
 

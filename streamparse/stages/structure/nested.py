@@ -87,6 +87,8 @@ class NestedStructure:
     (True, 10)
     """
 
+    open_ended = False
+
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
         self._stack: list[str] = [] if grammar.brackets else [CALLS]

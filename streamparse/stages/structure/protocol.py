@@ -33,6 +33,10 @@ class Structure(Protocol):
         """The offset just after the first whole value, where the value's own syntax tells it."""
 
     @property
+    def open_ended(self) -> bool:
+        """Whether more of the value may always follow a complete one, as another tag may."""
+
+    @property
     def broken(self) -> bool:
         """Whether no continuation makes the text a value, even for a tolerant reader."""
 

@@ -31,6 +31,7 @@ class TagStructure:
     (False, True)
     """
 
+    open_ended = True
     tolerances = 0
 
     def __init__(self, outline: TagOutline, ends: tuple[str, ...] = ()) -> None:

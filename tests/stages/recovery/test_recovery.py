@@ -220,6 +220,20 @@ UNFINISHED = [
         finish_reason="length",
     ),
     Case(
+        "tags that may go on don't count where it is not known why the generation ended",
+        "qwen3_5",
+        "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n",
+        {},
+        ("region_malformed",),
+    ),
+    Case(
+        "but where the model meant to stop there",
+        "qwen3_5",
+        "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n",
+        {"tool_calls": [call("f", a="1")]},
+        finish_reason="stop",
+    ),
+    Case(
         "a call in the middle of an argument never counts",
         "deepseek_v31",
         '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>a<｜tool▁sep｜>{"x": 1}<｜tool▁call▁end｜>'
@@ -238,6 +252,19 @@ UNFINISHED = [
         "qwen3",
         '<tool_call>{"name": "f", "arguments": {}}\n<tool_call>{"name": "g", "arguments": {}}</tool_call>',
         {"tool_calls": [call("f"), call("g")]},
+    ),
+    Case(
+        "a call with a name and nothing else has no arguments",
+        "kimi_k2",
+        "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>\n<|tool_call_end|>",
+        {"tool_calls": [{"id": "functions.f:0", **call("f")}]},
+    ),
+    Case(
+        "but not where the generation ends before it could have any",
+        "kimi_k2",
+        "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>",
+        {},
+        ("region_malformed",),
     ),
     Case(
         "a call without a name is no call",
