@@ -46,10 +46,12 @@ NO_ARGUMENTS = Call("get_time", {}, "x7Yk2Qp9Z")
 
 CALL = "a call"
 REASONING = "reasoning and content"
-"""The features that show whether calls and reasoning are read at all."""
+DECLARED = "content where tools are declared"
+"""Features that are treated apart: two show whether calls and reasoning are read at all, one has tools and no call."""
 
 SAID: dict[str, Said] = {
     "content": Said("It is sunny today."),
+    DECLARED: Said("It is sunny today."),
     "content with markup, quotes and other scripts": Said(TEXT),
     REASONING: Said("It is sunny today.", THOUGHT),
     CALL: Said(calls=(WEATHER,)),
@@ -69,7 +71,7 @@ SAID: dict[str, Said] = {
 MAX_OUTPUT = 4000
 """Longest turn that is tried, in characters."""
 
-WITH_EVERY_SWITCH = frozenset(["content", REASONING, CALL, "reasoning and a call"])
+WITH_EVERY_SWITCH = frozenset(["content", DECLARED, REASONING, CALL, "reasoning and a call"])
 """Features that are tried under every setting of the switches that change the generation prompt."""
 
 
@@ -78,7 +80,8 @@ def _cases_of(
 ) -> Iterator[Case]:
     """The turn rendered under each setting of the switches."""
     for switches in settings:
-        tools = declarations(said.calls) if said.calls else None
+        declared = bool(said.calls) or feature == DECLARED
+        tools = declarations((*said.calls, WEATHER, NOTE)) if declared else None
         speaker = prober if said.reasoning is None or not reasoning.key else prober.rephrased(reasoning=reasoning.key)
         try:
             prompt = speaker.render(None, tools=tools, switches=switches, generation_prompt=True)

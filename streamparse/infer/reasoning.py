@@ -80,7 +80,8 @@ def _attempts(prober: Prober, envelope: Envelope) -> Iterator[tuple[Mode, str, S
         yield "beside calls", key, {}, Said(None, REASONING, (FIRST,))
     single = [(name, value) for name, values in prober.renderer.switches.items() for value in values]
     for name, value in single[:MAX_SWITCHES]:
-        yield "shown", REASONING_KEYS[0], {name: value}, Said(CONTENT, REASONING)
+        for key in REASONING_KEYS[: 3 if "think" in name or "reason" in name else 1]:
+            yield "shown", key, {name: value}, Said(CONTENT, REASONING)
 
 
 def _seen_in_turn(prober: Prober, envelope: Envelope) -> tuple[Reasoning, Envelope] | None:
