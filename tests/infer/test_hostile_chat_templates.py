@@ -92,7 +92,7 @@ def render(source: str, limits: RenderLimits | None = None) -> str:
 
 @pytest.mark.parametrize("name", TOO_MUCH)
 def test_what_would_not_end_or_fit_is_refused(name: str) -> None:
-    with pytest.raises(Refusal, match="out of time" if name in SLOW else ""):
+    with pytest.raises(Refusal, match="out of time" if name in SLOW else None):
         render(TOO_MUCH[name], RenderLimits(seconds=0.1) if name in SLOW else None)
 
 
