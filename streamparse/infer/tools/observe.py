@@ -1,7 +1,7 @@
 """The turns that the readings of tool calls rest on, and what stands between the things said in them.
 
 In: a prober and the envelope. Out: ``Observed``, the texts of turns that differ in one thing each: one call, two calls,
-a call without arguments, with a number, with another id, after a content.
+a call without arguments, with a number, with an awkward text, after a content.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from streamparse.infer.tools.reading import Surroundings
 NUMBER = 41357
 NUMBERED = Call(FIRST.name, {"wkeyonew": NUMBER}, FIRST.id)
 WITHOUT_ARGUMENTS = Call(FIRST.name, {}, FIRST.id)
-OTHER_ID = Call(FIRST.name, FIRST.arguments, "kcallidw9")
 AWKWARD_TEXT = 'w<b> & "q"\nw'
 AWKWARD = Call(FIRST.name, {"wkeyonew": AWKWARD_TEXT}, FIRST.id)
 
@@ -34,7 +33,6 @@ class Observed:
     bare: str | None
     number: str | None
     awkward: str | None
-    other_id: str | None
     after_content: str | None
 
     @property
@@ -49,7 +47,7 @@ def observe_calls(prober: Prober, envelope: Envelope, reasoning: Reasoning) -> O
     for call_form in CALL_FORMS:
         forms = _forms(prober.rephrased(call_form=call_form))
         rated = [(quality(_spoken(one, envelope, reasoning, FIRST)), at) for at, one in enumerate(forms)]
-        best, _, at = min((max(rating, WELL), rating > WELL, at) for rating, at in rated)
+        best, at = min((max(rating, WELL), at) for rating, at in rated)
         form = forms[at]
         if best < UNREADABLE:
             break
@@ -65,7 +63,6 @@ def observe_calls(prober: Prober, envelope: Envelope, reasoning: Reasoning) -> O
         _spoken(form, envelope, reasoning, WITHOUT_ARGUMENTS),
         _spoken(form, envelope, reasoning, NUMBERED),
         _spoken(form, envelope, reasoning, AWKWARD),
-        _spoken(form, envelope, reasoning, OTHER_ID),
         _after_content(form),
     )
 
