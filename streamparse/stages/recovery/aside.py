@@ -108,7 +108,7 @@ class Aside:
             return
         field, structure = self._call
         structure.feed(text)
-        if structure.end is not None:
+        if structure.end is not None and not structure.broken:
             self._well_formed = True
             if field.policy.ends_with_value:
                 self._call = None

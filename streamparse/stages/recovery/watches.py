@@ -40,7 +40,8 @@ class Watches:
 
     def aside(self, field: Field) -> Watched:
         """In a call inside a region of text: the region's close, and calls with their ends."""
-        return self._get("aside", field, [*self._calls, *self._call_ends])
+        parts = [part for _, call, _ in self._calls for part in _parts(call)]
+        return self._get("aside", field, [*self._calls, *self._call_ends, *parts])
 
     def calling(self, field: Field) -> Watched:
         """In a structured region: its close, every open, the end of the turn."""

@@ -147,6 +147,8 @@ class TagStructure:
         return len(text)
 
     def _breaks(self) -> None:
+        if self.end is not None:
+            return  # what follows the body is no part of it
         self.broken = True
         if self.begins is None:
             self.begins = False
