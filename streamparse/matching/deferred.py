@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from streamparse.errors import LimitError
-from streamparse.matching.held import HeldText
-from streamparse.matching.watch import Watch
+from dataclasses import dataclass
+from time import perf_counter
 
-#: Seconds that one search may take.
+from streamparse.errors import LimitError
+from streamparse.matching.delimiter import Delimiter
+from streamparse.matching.held import HeldText
+
+#: Seconds that all searches of one scanner may take together.
 SEARCH_SECONDS = 2.0
 
 
+@dataclass(slots=True)
+class SearchTime:
+    """The seconds that are left for searches."""
+
+    left: float = SEARCH_SECONDS
+
+
 class DeferredSeeker:
-    """Keeps all text from its position on, and searches it at the end."""
+    """Keeps all text from its position on, and searches it at the end.
 
-    __slots__ = ("_before", "_guarded", "_text", "_watch", "found", "hold", "index")
+    ``before`` is the text before the position, ``index`` that of the entry; ``guarded`` forbids an empty match at once.
+    """
 
-    def __init__(self, watch: Watch, index: int, position: int, before: str, guarded: bool) -> None:
-        self._watch = watch
-        self._before = before
-        self._guarded = guarded
+    __slots__ = ("_before", "_pattern", "_text", "_time", "found", "hold", "index")
+
+    def __init__(
+        self, delimiter: Delimiter, index: int, position: int, before: str, *, guarded: bool, time: SearchTime
+    ) -> None:
+        self._pattern = delimiter.not_empty_at_start if guarded else delimiter.compiled
+        # `^` holds at the beginning of all text only; a character of no pattern keeps it from holding here.
+        self._before = before or ("\0" if position else "")
         self._text = HeldText()
+        self._time = time
         self.index = index
         self.hold = position
         self.found: tuple[int, int, int] | None = None
@@ -30,16 +46,21 @@ class DeferredSeeker:
 
     def finish(self) -> None:
         """Searches the text, which is now complete; raises LimitError if that takes too long."""
-        context = self._before
-        window = context + self._text.peek()
-        entry = self._watch.entries[self.index]
-        pattern = entry.not_empty_at_start if self._guarded else entry.compiled
-        offset = self.hold - len(context)
+        begun = perf_counter()
         try:
-            match = pattern.search(window, len(context), timeout=SEARCH_SECONDS)
-        except TimeoutError as error:
+            if self._time.left <= 0:
+                raise TimeoutError
+            window = self._before + self._text.peek()
+            match = self._pattern.search(window, len(self._before), timeout=self._time.left)
+        except (TimeoutError, MemoryError) as error:
             raise LimitError(
-                f"searching for a delimiter takes more than {SEARCH_SECONDS} s", limit="held_text", position=self.hold
+                f"searching for delimiters that only the regex module can find takes more than {SEARCH_SECONDS} s, or "
+                "too much memory; write their patterns so that they are linear",
+                limit="pattern_steps",
+                position=self.hold,
             ) from error
+        finally:
+            self._time.left -= perf_counter() - begun
         if match is not None:
+            offset = self.hold - len(self._before)
             self.found = offset + match.start(), offset + match.end(), self.index

@@ -15,7 +15,18 @@ import regex
 from streamparse.matching.backtrack import groups_of
 from streamparse.matching.lint import warnings_of
 from streamparse.matching.program import NotLinear, Program, backtracking_program, linear_program
-from streamparse.matching.syntax import Alternatives, Chars, Node, Sequence, UnsupportedSyntax, parse
+from streamparse.matching.syntax import (
+    Alternatives,
+    Chars,
+    Group,
+    Look,
+    Node,
+    Sequence,
+    UnsupportedSyntax,
+    parse,
+    walk,
+    width,
+)
 
 #: Unicode and DOTALL, not MULTILINE, as the response template format says; version 0 of ``regex``'s behaviour.
 #: Seconds that finding the groups of one match may take `regex`; then a matcher takes over that is never exponential.
@@ -86,6 +97,21 @@ class Delimiter:
         """The pattern, but for the match of the empty text at the place where the search starts."""
         return regex.compile(rf"(?:{self.pattern})(?!\G)", PATTERN_FLAGS)
 
+    @cached_property
+    def before_lookahead(self) -> regex.Pattern[str] | None:
+        """The pattern without the lookahead at its end, where that may look far and has no group; else None.
+
+        The first way to match it up to a given end is also the first way to match the whole pattern with that end.
+        """
+        if not isinstance(self.tree, Sequence) or not self.tree.items:
+            return None
+        look = self.tree.items[-1]
+        if not isinstance(look, Look) or not look.ahead or not self.pattern.endswith(look.source):
+            return None
+        if width(look.body)[1] is not None or any(isinstance(node, Group) for node in walk(look.body)):
+            return None
+        return regex.compile(self.pattern.removesuffix(look.source), PATTERN_FLAGS)
+
     @property
     def kind(self) -> str:
         """How it is found: ``literal`` and ``linear`` each character once, ``bounded`` by trying, ``end`` at the end.
@@ -114,8 +140,11 @@ class Delimiter:
         program = self.backtracking
         if program is None or not (program.context or program.asks_start):
             try:
-                match = self.compiled.match(window, start - base, timeout=CAPTURE_SECONDS)
-            except TimeoutError:
+                if self.before_lookahead is not None:
+                    match = self.before_lookahead.fullmatch(window, start - base, end - base, timeout=CAPTURE_SECONDS)
+                else:
+                    match = self.compiled.match(window, start - base, timeout=CAPTURE_SECONDS)
+            except (TimeoutError, MemoryError):
                 match = None
             if match is not None and match.end() == end - base:
                 return {name: text for name, text in match.groupdict().items() if text is not None}

@@ -6,11 +6,17 @@ _PARTS_PER_BLOCK = 512
 
 
 class HeldText:
-    """Takes parts at one end and gives text out at the other; parts are joined in two levels, never for each part."""
+    """Takes parts at one end and gives text out at the other.
 
-    __slots__ = ("_blocks", "_parts", "length")
+    Parts are joined in two levels, never for each part; the rest of a long text is kept as that text and a place in it,
+    so that it is not copied for each of many matches.
+    """
+
+    __slots__ = ("_blocks", "_parts", "_text", "_text_start", "length")
 
     def __init__(self) -> None:
+        self._text = ""
+        self._text_start = 0
         self._blocks: list[str] = []
         self._parts: list[str] = []
         self.length = 0
@@ -23,16 +29,39 @@ class HeldText:
             self._blocks.append("".join(self._parts))
             self._parts.clear()
 
+    def append_rest(self, text: str, start: int) -> None:
+        """Holds ``text[start:]``."""
+        if self.length or start == len(text):
+            self.append(text[start:])
+        else:
+            self._text, self._text_start = text, start
+            self.length = len(text) - start
+
+    def all(self) -> tuple[str, int]:
+        """A text, and where in it begins all that is held."""
+        if not self._blocks and not self._parts:
+            return self._text, self._text_start
+        if not self._blocks and len(self._parts) == 1 and self._text_start == len(self._text):
+            return self._parts[0], 0
+        start = "" if self._text_start == len(self._text) else self._text[self._text_start :]
+        return start + "".join(self._blocks) + "".join(self._parts), 0
+
     def peek(self) -> str:
         """All that is held."""
-        return "".join(self._blocks) + "".join(self._parts)
+        text, start = self.all()
+        return text[start:] if start else text
+
+    def clear(self) -> None:
+        """Holds nothing any more."""
+        self._text, self._text_start = "", 0
+        self._blocks.clear()
+        self._parts.clear()
+        self.length = 0
 
     def take_all(self) -> str:
         """All that is held, which is then no longer held."""
         text = self.peek()
-        self._blocks.clear()
-        self._parts.clear()
-        self.length = 0
+        self.clear()
         return text
 
     def take(self, count: int) -> str:

@@ -270,16 +270,20 @@ class _Builder:
         else:
             at = follow
             for _ in range(node.maximum - node.minimum):
-                at = self.choice(node.mode, self.build(node.body, at), follow)
+                at = self.choice(node.mode, self.one_round(node.body, at, follow), follow)
         for _ in range(node.minimum):
             at = self.build(node.body, at)
         return at
 
     def loop(self, body: Node, mode: str, follow: int) -> int:
         start = self.emit(None)
-        once_more = self.build(body, start)
+        once_more = self.one_round(body, start, follow)
         self.program.code[start] = Choice((once_more, follow) if mode == "greedy" else (follow, once_more))
         return start
+
+    def one_round(self, body: Node, again: int, leave: int) -> int:  # noqa: ARG002
+        """The body of a repeat once, and on to the next round, or on to what follows if that is known to be due."""
+        return self.build(body, again)
 
     def choice(self, mode: str, go_on: int, leave: int) -> int:
         return self.emit(Choice((go_on, leave) if mode == "greedy" else (leave, go_on)))
@@ -334,7 +338,7 @@ class _LinearBuilder(_Builder):
         return super().group(node, follow)
 
     def repeat(self, node: Repeat, follow: int) -> int:
-        if node.maximum != 1 and node.maximum != node.minimum and is_nullable(node.body):
+        if node.maximum not in (1, node.minimum) and is_nullable(node.body):
             raise NotLinear("a repeat whose body may be empty")
         return super().repeat(node, follow)
 
@@ -395,16 +399,13 @@ class _BacktrackingBuilder(_Builder):
                 if node.name is not None:
                     self.program.names[node.name] = node.index
 
-    def loop(self, body: Node, mode: str, follow: int) -> int:
-        if not is_nullable(body):
-            return super().loop(body, mode, follow)
+    def one_round(self, body: Node, again: int, leave: int) -> int:
+        """As in ``regex``, a round that takes nothing is the last one, but for those that have to be."""
+        if again == leave or not is_nullable(body):
+            return self.build(body, again)
         slot = self.program.slots
         self.program.slots += 1
-        start = self.emit(None)
-        check = self.emit(Progressed(slot, start, follow))
-        once_more = self.emit(Mark(slot, self.build(body, check)))
-        self.program.code[start] = Choice((once_more, follow) if mode == "greedy" else (follow, once_more))
-        return start
+        return self.emit(Mark(slot, self.build(body, self.emit(Progressed(slot, again, leave)))))
 
     def group(self, node: Group, follow: int) -> int:
         if any(isinstance(inner, Group) and inner.index == node.index for inner in walk(node.body)):

@@ -14,7 +14,7 @@ from streamparse.errors import LimitError, SnapshotError
 from streamparse.limits import DEFAULT_LIMITS
 from streamparse.matching.backtrack import Budget
 from streamparse.matching.bounded import BoundedSeeker
-from streamparse.matching.deferred import DeferredSeeker
+from streamparse.matching.deferred import DeferredSeeker, SearchTime
 from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.held import HeldText
 from streamparse.matching.idle import Idle
@@ -70,6 +70,7 @@ class Scanner:
         pattern_steps: int = 1_000_000,
     ) -> None:
         self._budget = Budget(pattern_steps)
+        self._search_time = SearchTime()
         self.limit = limit
         self.watch = watch
         self.context_size = watch.context if context is None else context
@@ -131,7 +132,7 @@ class Scanner:
         self._linear.reset(watch, position, self._before, guarded=guarded)
         self._seekers: list[Seeker] = [self._linear]
         self._seekers += [self._bounded(index, guarded) for index in watch.bounded]
-        self._seekers += [DeferredSeeker(watch, i, position, self._before, guarded) for i in watch.deferred]
+        self._seekers += [self._deferred(index, guarded) for index in watch.deferred]
         #: Whether the automaton alone decides, so that scan() can ask it directly.
         self._plain = watch.plain and not guarded and not self.context_size
 
@@ -148,6 +149,10 @@ class Scanner:
             limit=self.limit,
             budget=self._budget,
         )
+
+    def _deferred(self, index: int, guarded: bool) -> DeferredSeeker:
+        delimiter = self.watch.entries[index]
+        return DeferredSeeker(delimiter, index, self._read, self._before, guarded=guarded, time=self._search_time)
 
     def scan(self, text: str, start: int = 0) -> Scanned:
         """Takes ``text[start:]``; returns the released text, the match after it, and what is to be scanned again.
@@ -276,7 +281,6 @@ class Scanner:
     def _hold_from(self, hold: int, text: str, start: int) -> Scanned:
         """Releases everything before a position and holds the rest."""
         held = self._held
-        fresh = text[start:] if start else text
         keep = self._read - hold
         if keep > self.limit:
             raise LimitError(
@@ -284,14 +288,14 @@ class Scanner:
                 limit="held_text",
                 position=hold,
             )
-        if keep <= len(fresh):
-            cut = len(fresh) - keep
-            released = held.take_all() + fresh[:cut] if held.length else fresh[:cut]
-            if keep:
-                held.append(fresh[cut:])
+        fresh = len(text) - start
+        if keep <= fresh:
+            cut = len(text) - keep
+            released = held.take_all() + text[start:cut]
+            held.append_rest(text, cut)
         else:
-            released = held.take(held.length + len(fresh) - keep)
-            held.append(fresh)
+            released = held.take(held.length + fresh - keep)
+            held.append(text[start:])
         self._remember(released)
         return released, None, text, len(text)
 
@@ -302,12 +306,14 @@ class Scanner:
         position = fresh_at - self._held.length
         window, origin = text, fresh_at - start
         if self._held.length:
-            window, origin = self._held.take_all() + (text[start:] if start else text), position
+            window, window_start = self._held.all() if start == len(text) else (self._held.peek() + text[start:], 0)
+            origin = position - window_start
+            self._held.clear()
         entry = self.watch.entries[index]
         captures = self._captures(entry, window, origin, first, last) if entry.groups else {}
         match = Match(index, first, last, window[first - origin : last - origin], captures)
         released = window[position - origin : first - origin]
-        if last >= fresh_at:
+        if last >= fresh_at and start < len(text):
             window, origin = text, fresh_at - start
         self._remember(released + match.text)
         self._start_seekers(last)

@@ -46,6 +46,8 @@ def count_looks(delimiters: list[Delimiter], text: str) -> tuple[int, int]:
         (r"<x>(?=.*Z)|a", "<x>a", 2),
         (r"<x>|<x[^Z]*Y", "<x>", 1),
         (r"(?=[\s\S]*?Z)x", "<x>", 1),
+        (r"<x>(?=[^Y]*\Z)", "<x>", 1),
+        (r"<(?P<name>x)>(?=.*Z)", "<x>", 1),
     ],
 )
 def test_many_matches_that_are_decided_at_one_far_place(source: str, unit: str, matches: int) -> None:

@@ -132,6 +132,9 @@ def test_the_beginning_of_the_text_is_at_position_0_only() -> None:
     watch = Watch([pattern(r"^a")])
     assert Scanner(watch).scan("ab")[1] is not None
     assert Scanner(watch, position=5).scan("ab")[1] is None
+    scanner = Scanner(Watch([pattern(r"^a|c(?R)?b")]), position=5)
+    scanner.scan("ab")
+    assert scanner.finish()[1] is None
     scanner = Scanner(watch)
     scanner.scan("b")
     assert scanner.scan("a")[1] is None
@@ -212,6 +215,13 @@ def test_matching_that_explodes_is_an_error_and_never_another_match() -> None:
     with pytest.raises(LimitError) as raised:
         reader.feed("<" + "a" * 40 + "!")
     assert raised.value.limit == "pattern_steps"
+
+
+def test_a_recursion_without_end_is_an_error() -> None:
+    reader = Reader([pattern("a|(?R)b")])
+    reader.feed("b")
+    with pytest.raises(LimitError):
+        reader.finish()
 
 
 def test_the_same_explosion_is_no_matter_where_the_pattern_is_linear() -> None:
