@@ -37,7 +37,7 @@ class HeldText:
             self._text, self._text_start = text, start
             self.length = len(text) - start
 
-    def all(self) -> tuple[str, int]:
+    def whole(self) -> tuple[str, int]:
         """A text, and where in it begins all that is held."""
         if not self._blocks and not self._parts:
             return self._text, self._text_start
@@ -48,7 +48,7 @@ class HeldText:
 
     def peek(self) -> str:
         """All that is held."""
-        text, start = self.all()
+        text, start = self.whole()
         return text[start:] if start else text
 
     def clear(self) -> None:
@@ -60,6 +60,9 @@ class HeldText:
 
     def take_all(self) -> str:
         """All that is held, which is then no longer held."""
+        if len(self._parts) == 1 and len(self._parts[0]) == self.length:
+            self.length = 0
+            return self._parts.pop()
         text = self.peek()
         self.clear()
         return text

@@ -12,7 +12,7 @@ from streamparse.matching.shortcuts import SPACING, Outcome, Shortcuts, values
 from streamparse.matching.step import ANY, EDGE, HERE, Record
 from streamparse.matching.watch import Watch
 
-_UNKNOWN = Edge(State((), (), EDGE), None)
+UNKNOWN_EDGE = Edge(State((), (), EDGE), None)
 
 
 class LinearSeeker:
@@ -94,8 +94,8 @@ class LinearSeeker:
         """The same up to a place in the text at most."""
         state, edges, step = self.state, self.state.edges, self.automaton.step
         for i in range(at, stop):
-            edge = edges.get(text[i], _UNKNOWN)
-            if edge is _UNKNOWN:
+            edge = edges.get(text[i], UNKNOWN_EDGE)
+            if edge is UNKNOWN_EDGE:
                 edge = step(state, text[i])
             if edge is None:
                 continue

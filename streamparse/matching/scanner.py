@@ -18,7 +18,7 @@ from streamparse.matching.deferred import DeferredSeeker, SearchTime
 from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.held import HeldText
 from streamparse.matching.idle import Idle
-from streamparse.matching.linear import _UNKNOWN, LinearSeeker
+from streamparse.matching.linear import UNKNOWN_EDGE, LinearSeeker
 from streamparse.matching.watch import Watch
 
 Seeker = LinearSeeker | BoundedSeeker | DeferredSeeker
@@ -103,12 +103,13 @@ class Scanner:
         self.watch = watch
         self._start_seekers(position)
 
-    def skip(self, count: int) -> None:
-        """Passes over characters in which, as the caller knows, no delimiter begins; only when nothing is held."""
+    def skip(self, text: str) -> None:
+        """Passes over text in which, as the caller knows, no delimiter begins; only when nothing is held."""
+        self._remember(text)
         if self._plain and self._linear.state.quiet:
-            self._linear.read += count
+            self._linear.read += len(text)
         else:
-            self._start_seekers(self.position + count)
+            self._start_seekers(self.position + len(text))
 
     def take_held(self) -> str:
         """What is held back, which is then not consumed: for a caller that will look for something else in it."""
@@ -170,7 +171,7 @@ class Scanner:
                 return self._step(text)
             edges = state.edges
             for character in text:
-                if edges.get(character, _UNKNOWN) is not None:
+                if edges.get(character, UNKNOWN_EDGE) is not None:
                     return self._step(text)
             self._held.append(text)
             linear.read += len(text)
@@ -218,7 +219,10 @@ class Scanner:
         assert idle.in_run is not None
         assert idle.run_start is not None
         if idle.in_run[text[-1]]:
-            cut = idle.run_start(text, 0, length).start()
+            # Most runs are one blank between words.
+            cut = length - 1
+            if not cut or idle.in_run[text[cut - 1]]:
+                cut = idle.run_start(text, 0, length).start()
         if held.length:
             if held.length + length > self.limit:
                 return self._scan(text, 0)
@@ -306,7 +310,7 @@ class Scanner:
         position = fresh_at - self._held.length
         window, origin = text, fresh_at - start
         if self._held.length:
-            window, window_start = self._held.all() if start == len(text) else (self._held.peek() + text[start:], 0)
+            window, window_start = self._held.whole() if start == len(text) else (self._held.peek() + text[start:], 0)
             origin = position - window_start
             self._held.clear()
         entry = self.watch.entries[index]

@@ -64,7 +64,7 @@ class RegionTokenizer:
 
     def skip(self, text: str) -> None:
         """Text that a plain text has taken."""
-        self._scanner.skip(len(text))
+        self._scanner.skip(text)
         self._writer.skip(text)
 
     def finish(self) -> list[Item]:

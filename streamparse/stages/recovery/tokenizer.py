@@ -75,7 +75,7 @@ class RecoveringTokenizer:
 
     def skip(self, text: str) -> None:
         """Text that a plain text has taken."""
-        self._scanner.skip(len(text))
+        self._scanner.skip(text)
         self.writer.skip(text)
         self.mode.skip(text)
 
