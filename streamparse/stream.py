@@ -96,11 +96,11 @@ class ParseStream:
     ``message``, the ``problems`` and the ``finish_reason``. ``parse_stream`` makes it.
 
     **How it ends.** The source is closed (its ``aclose`` or ``close`` is awaited, even under cancellation, for a few
-    seconds at most), and every task and thread has ended,
+    seconds at most; a file is left open) before the last event is given. It is closed, and every task and thread has
+    ended,
 
-    - before the last event is given;
     - before an error is raised;
-    - before a cancelled ``async for`` lets go of the cancellation;
+    - before an ``async for`` that is cancelled lets go of the cancellation;
     - before ``async with`` is left, or ``aclose()`` returns.
 
     A bare ``break`` without ``async with`` runs nothing. The source is closed soon after nobody refers to the stream

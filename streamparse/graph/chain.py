@@ -13,6 +13,7 @@ from typing import Any
 
 from streamparse.errors import StageError, StreamparseError
 from streamparse.graph.channel import Channel
+from streamparse.graph.closing import close
 
 Made = list[Any] | deque[Any]
 
@@ -66,7 +67,13 @@ class Chain:
         await _hand_on(outbox, self.start)
         async for batch in inbox:
             await _hand_on(outbox, self.feed, batch)
-        await _hand_on(outbox, self.finish)
+        last: list[Any] = []
+        try:
+            self.finish(last)
+            await close(inbox)  # before the last items, as whoever gets them may take the source to be closed
+        finally:
+            if last:
+                await outbox.send(last)
 
     def _feed_from(self, position: int, items: list[Any], out: Made) -> None:
         """Pass items through the links from a position on.
