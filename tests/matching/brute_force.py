@@ -19,35 +19,46 @@ class Found(NamedTuple):
     captures: tuple[tuple[str, str], ...]
 
 
-def search_whole(delimiters: list[Delimiter], text: str) -> list[Found]:
-    """All matches, one after the other: leftmost, then longest, then in order; no two empty ones at a place."""
+def search_whole(delimiters: list[Delimiter], text: str, others: list[Delimiter] | None = None) -> list[Found]:
+    """All matches, one after the other: leftmost, then longest, then in order; no two empty ones at a place.
+
+    With ``others``, the two lists of delimiters are watched in turn, from match to match.
+    """
     found: list[Found] = []
+    watched, next_watched = delimiters, others or delimiters
     position, guarded = 0, False
     while len(found) < MOST_MATCHES:
-        best: Found | None = None
-        for index, delimiter in enumerate(delimiters):
-            pattern = delimiter.not_empty_at_start if guarded else delimiter.compiled
-            match = pattern.search(text, position)
-            if match is None:
-                continue
-            captures = tuple((n, t) for n, t in sorted(match.groupdict().items()) if t is not None)
-            one = Found(index, match.start(), match.end(), captures)
-            if best is None or (one.start, -one.end) < (best.start, -best.end):
-                best = one
+        best = _first(watched, text, position, guarded)
         if best is None:
             break
         found.append(best)
         position, guarded = best.end, best.start == best.end
+        watched, next_watched = next_watched, watched
     return found
+
+
+def _first(delimiters: list[Delimiter], text: str, position: int, guarded: bool) -> Found | None:
+    best: Found | None = None
+    for index, delimiter in enumerate(delimiters):
+        pattern = delimiter.not_empty_at_start if guarded else delimiter.compiled
+        match = pattern.search(text, position)
+        if match is None:
+            continue
+        captures = tuple((n, t) for n, t in sorted(match.groupdict().items()) if t is not None)
+        one = Found(index, match.start(), match.end(), captures)
+        if best is None or (one.start, -one.end) < (best.start, -best.end):
+            best = one
+    return best
 
 
 class Reader:
     """Feeds a scanner, keeps what it gives, and forbids two empty matches at one place."""
 
-    def __init__(self, delimiters: list[Delimiter], **options: int) -> None:
+    def __init__(self, delimiters: list[Delimiter], others: list[Delimiter] | None = None, **options: int) -> None:
         self.watch = Watch(delimiters)
-        self.options = options
-        self.scanner = Scanner(self.watch, **options)
+        self.next_watch = Watch(others) if others else self.watch
+        self.options = {"context": max(self.watch.context, self.next_watch.context), **options}
+        self.scanner = Scanner(self.watch, **self.options)
         self.found: list[Found] = []
         #: All that was given out, released text and delimiters, in order.
         self.given = ""
@@ -83,6 +94,9 @@ class Reader:
         if match is not None:
             self.given += match.text
             self.found.append(Found(match.index, match.start, match.end, tuple(sorted(match.captures.items()))))
+            if self.next_watch is not self.watch:
+                self.watch, self.next_watch = self.next_watch, self.watch
+                self.scanner.switch(self.watch)
             if match.start == match.end:
                 self.scanner.forbid_zero_width_here()
         return match

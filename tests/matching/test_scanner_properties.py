@@ -61,6 +61,21 @@ def test_a_scanner_can_go_on_elsewhere(sources: list[Source], text: str, some_cu
     assert reader.found == search_whole(delimiters, text)
 
 
+@settings(max_examples=150, deadline=None)
+@given(watches(odd_patterns), watches(linear_patterns), texts, cuts)
+def test_the_watch_can_change_with_each_match(
+    sources: list[Source], other_sources: list[Source], text: str, some_cuts: list[int]
+) -> None:
+    delimiters, others = delimiters_of(sources), delimiters_of(other_sources)
+    wanted = search_whole(delimiters, text, others)
+    for pieces in ([text], list(text), pieces_of(text, some_cuts)):
+        reader = Reader(delimiters, others)
+        for piece in pieces:
+            reader.feed(piece)
+        reader.finish()
+        assert reader.found == wanted
+
+
 @settings(max_examples=100, deadline=None)
 @given(watches(linear_patterns), st.text(alphabet=ALPHABET, max_size=10))
 def test_no_text_is_held_that_cannot_become_a_delimiter(sources: list[Source], text: str) -> None:
