@@ -397,6 +397,27 @@ async def test_a_stage_may_end_before_its_source() -> None:
     assert source.open == 0
 
 
+async def test_a_stage_that_ends_stops_its_source_while_stages_behind_it_still_work() -> None:
+    released = anyio.Event()
+
+    async def first(batches: AsyncIterator[list[int]]) -> AsyncIterator[list[int]]:
+        async for batch in batches:
+            yield batch[:1]
+            return
+
+    async def wait(batch: list[int]) -> list[int]:
+        await released.wait()
+        return batch
+
+    connection = Connection(list(range(1000)))
+    async with Graph(connection, [first, wait], capacity=100) as graph:
+        with anyio.fail_after(5):
+            while not connection.closed:
+                await checkpoint()
+        released.set()
+        assert [item async for item in graph] == [0]
+
+
 async def test_tasks_need_async_with_and_the_error_says_so() -> None:
     source = Source("generator", [1], fails=False)
     graph = Graph(source.source, [pass_on])
