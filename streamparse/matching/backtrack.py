@@ -82,16 +82,16 @@ class Known:
 
 @dataclass(slots=True)
 class Budget:
-    """Steps that may be taken; ``limit`` is the allowance of the scanner."""
+    """Steps that may be taken; ``limit`` is the allowance of a scanner, ``reach`` the last position that it has read."""
 
     limit: int
     used: int = 0
-    characters: int = 0
+    reach: int = 0
 
     def spend(self, steps: int, position: int) -> None:
         """Counts steps; raises LimitError when there are too many for the text that was read."""
         self.used += steps
-        if self.used > self.limit + STEPS_PER_CHARACTER * self.characters:
+        if self.used > self.limit + STEPS_PER_CHARACTER * self.reach:
             raise LimitError(
                 f"matching a delimiter takes more than {self.limit} steps; write its pattern so that it is linear, or "
                 "raise the limit",
@@ -332,5 +332,5 @@ def groups_of(program: Program, text: str, base: int, start: int, end: int, befo
     """The groups of a match that is known to be at these positions; None if the program has no such match."""
     known = Known(text, base, final=True, lead=before)
     attempt = Attempt(program, start, wanted_end=end)
-    budget = Budget(1_000_000, characters=len(text))
+    budget = Budget(1_000_000, reach=len(text))
     return attempt.groups(known) if attempt.run(known, budget) == MATCHED else None

@@ -64,7 +64,7 @@ class BoundedSeeker:
 
     def feed(self, text: str, start: int) -> None:
         """Reads ``text[start:]``, until a match is found."""
-        self._budget.characters += len(text) - start
+        self._budget.reach = max(self._budget.reach, self._known.end + len(text) - start)
         if self._attempt is None and self._at and self._at == self._known.end and self._starts.find is not None:
             trigger = self._starts.find(text, start)
             end = trigger.start() if trigger else len(text)

@@ -6,6 +6,7 @@ from typing import Any, SupportsIndex
 
 import pytest
 
+from streamparse.errors import LimitError
 from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.scanner import Scanner
 from streamparse.matching.watch import Watch
@@ -45,7 +46,6 @@ def count_looks(delimiters: list[Delimiter], text: str) -> tuple[int, int]:
         (r"<x>(?=.*Z)", "<x>", 1),
         (r"<x>(?=.*Z)|a", "<x>a", 2),
         (r"<x>|<x[^Z]*Y", "<x>", 1),
-        (r"(?=[\s\S]*?Z)x", "<x>", 1),
         (r"<x>(?=[^Y]*\Z)", "<x>", 1),
         (r"<(?P<name>x)>(?=.*Z)", "<x>", 1),
     ],
@@ -77,6 +77,12 @@ def test_text_in_which_nothing_is_found(delimiters: list[Delimiter], text: str) 
 def test_idle_text_is_not_stepped_through() -> None:
     looks, _ = count_looks([pattern(r"\s*<tool_call>"), literals(["<think>"])], "if a < b then c\n\n " * 500)
     assert looks < 100
+
+
+def test_what_can_only_be_tried_has_a_limit_for_all_its_matches_together() -> None:
+    with pytest.raises(LimitError) as raised:
+        count_looks([pattern(r"(?=[\s\S]*?Z)x")], "<x>" * 2_000 + "Z")
+    assert raised.value.limit == "pattern_steps"
 
 
 def test_the_tables_of_a_pattern_with_endless_states_start_over() -> None:
