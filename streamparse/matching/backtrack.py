@@ -82,7 +82,7 @@ class Known:
 
 @dataclass(slots=True)
 class Budget:
-    """Steps that may be taken; ``limit`` is the allowance of a scanner, ``reach`` the last position that it has read."""
+    """Steps that may be taken: ``limit`` is a scanner's allowance, ``reach`` the last position that it has read."""
 
     limit: int
     used: int = 0
