@@ -1,0 +1,130 @@
+r"""Mends the content of ``json`` regions: one JSON value, or several one after another.
+
+In comes a text that isn't JSON; out comes the value that it certainly stands for. What is mended: raw line breaks, tabs
+and control characters in strings, backslashes that start no escape, quotes that weren't escaped but come in pairs,
+single quotes, keys without quotes, Python's literals, numbers that JSON writes otherwise, commas that are missing,
+doubled or trailing, equals signs for colons, doubled braces, comments, wrong or additional brackets at the end, a code
+fence around the value or the word ``json`` before it, text after it, and several values, which become a list. In a
+dialect, a string delimiter inside a string is a quote character.
+
+What is not: strings that aren't closed, values that are missing or are words without quotes, and (unless the region's
+close has been seen) missing brackets at the end, since a truncated call must never count as a call. Nor text after the
+value that may be part of it, as in ``{"name": "f"}, "arguments": {}``.
+
+Why no library does this: ``json-repair`` (0.64) makes a value of everything. It closes strings and objects that were
+cut off, also in its strict mode, puts ``""`` for a missing value, reads ``NaN`` as a text and ``"x \n"`` as ``"x"``,
+drops what it can't place, and takes minutes for 100 kB of ``"a","b"``, again and again. ``fast-json-repair`` guesses
+more (``\d`` loses its backslash). ``json5``, ``demjson3`` and ``dirtyjson`` are readers of other dialects, without
+missing commas or Python's literals.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from streamparse.repair.nested import Grammar, NestedReader
+from streamparse.repair.outcome import Damaged, Mended
+from streamparse.repair.reading import Reading
+from streamparse.repair.scalars import MENDED_NUMBERS
+from streamparse.repair.strings import Quote
+from streamparse.stages.content.json_dialect import string_delimiters
+
+FENCE = re.compile(r"`++[ \t]*+\w*+\s*+")
+CLOSING_FENCE = re.compile(r"\s*+`++\s*+")
+WORD_BEFORE = re.compile(r"(?i:json)\b\s*+:?\s*+")
+BRACKETS_AT_END = re.compile(r"[\]}][\]}\s]*+(?:`++\s*+)?\Z")
+# What text after a value may not have in it, nor begin with, lest it is a part of the value or another one.
+BRACKET = re.compile(r"[\[{]")
+CONTINUES = tuple(",:=;\"'`)]}")
+
+
+def mend_json(damaged: Damaged) -> Mended:
+    r"""Read a text as JSON, tolerantly.
+
+    >>> mend_json(Damaged(r'''```json
+    ... {'pattern': '\d+', "all": True,}
+    ... ```''')).value
+    {'pattern': '\\d+', 'all': True}
+    """
+    reading = Reading(damaged.text)
+    reader = NestedReader(reading, grammar_of(damaged))
+    before_value(reading)
+    values = [reader.value()]
+    if isinstance(values[0], (int, float)) and not MENDED_NUMBERS.isdisjoint(reading.repaired):
+        reading.fail("the number may not be whole")  # outside lists and objects nothing shows its end
+    while isinstance(values[-1], (list, dict)) and another_follows(reading):
+        values.append(reader.value())
+    after_values(reading, values[-1])
+    return Mended(joined(values, damaged), [*reading.repaired])
+
+
+def grammar_of(damaged: Damaged) -> Grammar:
+    """Give the grammar that a JSON region's arguments choose."""
+    arguments = damaged.arguments
+    try:
+        pairs = string_delimiters(arguments.get("string_delims", ()))
+    except ValueError:
+        pairs = ()
+    quotes = tuple(Quote(opening, closing, escapes=False) for opening, closing in pairs if opening and closing)
+    unquoted = bool(arguments.get("unquoted_keys", False))
+    return Grammar(quotes, unquoted, False, damaged.depth_limit, damaged.allow_truncated)
+
+
+def before_value(reading: Reading) -> None:
+    """Pass over a code fence and the word ``json``, if they stand before a value."""
+    reading.blanks()
+    if fence := FENCE.match(reading.text, reading.position):
+        reading.position = fence.end()
+        reading.mends("a code fence around the value")
+    elif word := WORD_BEFORE.match(reading.text, reading.position):
+        reading.position = word.end()
+        reading.mends("the word json before the value")
+    reading.blanks()
+
+
+def another_follows(reading: Reading) -> bool:
+    """Pass over what stands between values, if a list or an object follows: blanks, a comma or semicolon, a fence."""
+    start = reading.position
+    if fence := CLOSING_FENCE.match(reading.text, reading.position):
+        reading.position = fence.end()
+    reading.blanks()
+    if reading.take(",") or reading.take(";"):
+        reading.blanks()
+    if fence := FENCE.match(reading.text, reading.position):
+        reading.position = fence.end()
+    if reading.at(("{", "[")):
+        reading.mends("several values")
+        return True
+    reading.position = start
+    return False
+
+
+def after_values(reading: Reading, last: Any) -> None:
+    """Pass over what may be dropped after the last value; raises ContentError for what may belong to it."""
+    reading.blanks()
+    if isinstance(last, (list, dict)):
+        if brackets := BRACKETS_AT_END.match(reading.text, reading.position):
+            reading.position = brackets.end()
+            reading.mends("a closing bracket too many")
+        elif reading.at((",", ";")) and not reading.text[reading.position + 1 :].strip(" \t\n\r`"):
+            reading.position += 1
+            reading.mends("a comma after the value")
+    if fence := CLOSING_FENCE.match(reading.text, reading.position):
+        reading.position = fence.end()
+    reading.blanks()
+    if reading.ended:
+        return
+    may_continue = reading.at(CONTINUES) or BRACKET.search(reading.text, reading.position)
+    if may_continue or not isinstance(last, (list, dict)):
+        reading.fail("there is more after the value, which may be a part of it")
+    reading.mends("text after the value")
+
+
+def joined(values: list[Any], damaged: Damaged) -> Any:
+    """Make one value of all of them."""
+    if len(values) == 1:
+        return values[0]
+    if not damaged.lists_calls:
+        return values
+    return [item for value in values for item in (value if isinstance(value, list) else [value])]

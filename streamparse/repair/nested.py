@@ -1,0 +1,296 @@
+"""A tolerant reader of one value, with all that is nested in it: JSON, its dialects, and the values of Python calls.
+
+In comes a text and a place in it, out goes the value, while the reading notes what was mended. It never guesses: where
+a value is missing, a word has no quotes, or a string has no certain end, it raises ContentError. It keeps a stack of
+its own, goes through the text once, and reads integers exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from streamparse.errors import LimitError
+from streamparse.repair.reading import Reading
+from streamparse.repair.scalars import read_scalar
+from streamparse.repair.strings import DOUBLE, SINGLE, Quote, closing_after, read_string
+from streamparse.stages.content import SourcedDict
+
+BARE_KEY = re.compile(r"[\w$][\w$.-]*+")
+DIALECT_KEY = re.compile(r"\w++")
+ARGUMENT = re.compile(r"[A-Za-z_]\w*+\s*+=(?!=)")
+TRIPLES = (Quote('"""', '"""'), Quote("'''", "'''"))
+PREFIXED = tuple(
+    Quote(prefix + quote.opening, quote.closing, raw=prefix in "rR")
+    for prefix in "rRuU"
+    for quote in (*TRIPLES, DOUBLE, SINGLE)
+)
+PYTHON_QUOTES = (*TRIPLES, DOUBLE, SINGLE, *PREFIXED)
+CLOSERS = {"[": "]", "{": "}", "(": ")"}
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """What is read: ``quotes`` of a dialect go before the plain ones; ``python`` allows what only Python has."""
+
+    quotes: tuple[Quote, ...] = ()
+    unquoted_keys: bool = False
+    python: bool = False
+    depth_limit: int = 512
+    allow_truncated: bool = False
+
+
+class Frame:
+    """A list or an object that is open: what closes it, what is in it, and the key that a value is due for.
+
+    The parentheses of a call are such a frame too, which the reader of calls opens and closes.
+    """
+
+    __slots__ = ("closing", "commas", "doubled", "key", "value")
+
+    def __init__(self, opening: str) -> None:
+        self.closing = CLOSERS[opening]
+        self.value: Any = {} if opening == "{" else []
+        self.key: str | None = None
+        self.doubled = False
+        self.commas = 0
+
+    def add(self, value: Any, source: str | None) -> None:
+        """Add a value; ``source`` is its text, where that says more."""
+        if isinstance(self.value, list):
+            self.value.append(value)
+            return
+        if source is not None and not isinstance(self.value, SourcedDict):
+            plain, self.value = self.value, SourcedDict()
+            self.value.update(plain)
+        self.value[self.key] = value
+        if isinstance(self.value, SourcedDict):
+            self.value.sources.pop(self.key or "", None)
+            if source is not None:
+                self.value.sources[self.key or ""] = source
+
+
+class NestedReader:
+    """Reads values of one text.
+
+    >>> NestedReader(Reading("{'a': [1, None,], b: 'it's'}"), Grammar()).value()
+    {'a': [1, None], 'b': "it's"}
+    """
+
+    def __init__(self, reading: Reading, grammar: Grammar) -> None:
+        self.reading = reading
+        self._grammar = grammar
+        self._quotes = grammar.quotes + (PYTHON_QUOTES if grammar.python else (DOUBLE, SINGLE))
+        self._bare_keys = grammar.unquoted_keys
+        # Only brackets, blanks and a fence stand from here on: whichever bracket is wrong, the value is the same.
+        self._closing_brackets = len(reading.text.rstrip("`").rstrip(" \t\n\r]}"))
+        self.source: str | None = None
+        """The text of the last value, where that says more than the value: a number with leading zeros."""
+
+    def value(self, within: Frame | None = None) -> Any:
+        """Read the value that stands here, in the parentheses of a call or in nothing."""
+        stack = [within] if within is not None else []
+        bottom = len(stack)
+        while True:
+            value, source = None, None
+            opening = self.reading.text[self.reading.position : self.reading.position + 1]
+            if opening in ("[", "{") or (opening == "(" and self._grammar.python):
+                if len(stack) >= self._grammar.depth_limit:
+                    raise too_deep(self._grammar.depth_limit, self.reading.position)
+                self.reading.position += 1
+                stack.append(Frame(opening))
+                if self._item_follows(stack, first=True):
+                    continue
+                value = self._closed(stack.pop())
+            else:
+                value, source = self._scalar(stack[-1] if stack else None)
+            while len(stack) > bottom:
+                stack[-1].add(value, source)
+                if self._item_follows(stack):
+                    break
+                value, source = self._closed(stack.pop()), None
+            else:
+                self.source = source
+                return value
+
+    def _scalar(self, frame: Frame | None) -> tuple[Any, str | None]:
+        """Read a string, a number or a name."""
+        quote = self._quote_here()
+        if quote is None:
+            return read_scalar(self.reading, python=self._grammar.python)
+        text = self._string(quote, frame)
+        if self._grammar.python:
+            text += "".join(self._concatenated(frame))
+        elif quote == SINGLE:
+            self.reading.mends("single quotes")
+        return text, None
+
+    def _string(self, quote: Quote, frame: Frame | None) -> str:
+        if len(quote.closing) == 3 and quote.escapes:
+            self.reading.mends("triple quotes")
+            return read_string(self.reading, quote, lambda _after: True, python=True)
+        if quote in PREFIXED:
+            self.reading.mends("a prefix of a string")
+        python = self._grammar.python
+        return read_string(self.reading, quote, lambda after: self._ends_string(after, frame), python=python)
+
+    def _concatenated(self, frame: Frame | None) -> list[str]:
+        """Read the strings that follow a string of Python, with or without ``+`` between them."""
+        parts = []
+        while frame is not None and frame.closing == ")":
+            after = self.reading.skip(self.reading.position)
+            plus = self.reading.text.startswith("+", after)
+            after = self.reading.skip(after + plus)
+            quote = self._quote_at(after)
+            if quote is None:
+                break
+            self.reading.position = after
+            self.reading.mends("strings that are joined")
+            parts.append(self._string(quote, frame))
+        return parts
+
+    def _quote_here(self) -> Quote | None:
+        return self._quote_at(self.reading.position)
+
+    def _quote_at(self, position: int) -> Quote | None:
+        text = self.reading.text
+        return next((quote for quote in self._quotes if text.startswith(quote.opening, position)), None)
+
+    def _ends_string(self, after: int, frame: Frame | None) -> bool:
+        """Whether a string may end at a place: at a comma or bracket, or where another item begins without a comma."""
+        text = self.reading.text
+        place = self.reading.skip(after)
+        if place == len(text) or text[place] in ",:]}":
+            return True
+        if self._grammar.python:
+            return text[place] == ")" or self._argument_or_string_at(place, frame, spaced=place > after)
+        if frame is None:
+            return text[place] in ";`"
+        if isinstance(frame.value, dict):
+            return self._key_at(place)
+        return place > after and (text[place] in "[{" or self._quote_at(place) is not None)
+
+    def _argument_or_string_at(self, place: int, frame: Frame | None, *, spaced: bool) -> bool:
+        if frame is not None and isinstance(frame.value, dict):
+            return self._key_at(place)
+        if self.reading.text.startswith("+", place):
+            place = self.reading.skip(place + 1)
+            return self._quote_at(place) is not None
+        return spaced and (
+            self._quote_at(place) is not None or ARGUMENT.match(self.reading.text, place, place + 200) is not None
+        )
+
+    def _key_at(self, place: int) -> bool:
+        """Whether a key with its colon stands at a place."""
+        text = self.reading.text
+        quote = self._quote_at(place)
+        if quote is not None:
+            end = closing_after(text, quote, place + len(quote.opening))
+        else:
+            match = BARE_KEY.match(text, place) if self._bare_keys else None
+            end = match.end() if match else -1
+        self.reading.looked((len(text) if end == -1 and quote else max(end, place)) - place)
+        return end != -1 and text.startswith(":", self.reading.skip(end))
+
+    def _item_follows(self, stack: list[Frame], *, first: bool = False) -> bool:
+        """Pass over what stands before an item, its key included; false where the innermost frame has been closed."""
+        reading, frame = self.reading, stack[-1]
+        is_object = isinstance(frame.value, dict)
+        reading.blanks()
+        comma = not first and reading.take(",")
+        if comma:
+            frame.commas += 1
+            reading.blanks()
+            while is_object and reading.take(","):
+                reading.mends("a doubled comma")
+                reading.blanks()
+        elif first and is_object and reading.take("{"):
+            frame.doubled = True
+            reading.mends("doubled braces")
+            reading.blanks()
+        if self._closes(stack):
+            if comma and not (frame.closing == ")" and len(frame.value) == 1):
+                reading.mends("a trailing comma")
+            return False
+        if not first and not comma:
+            self._comma_is_missing(is_object)
+        if is_object:
+            frame.key = self._key()
+            reading.blanks()
+        return True
+
+    def _comma_is_missing(self, is_object: bool) -> None:
+        """Refuse whatever is not certainly the next item."""
+        reading = self.reading
+        follows = self._key_at(reading.position) if is_object else reading.at(("[", "{")) or bool(self._quote_here())
+        if not follows or (self._grammar.python and not is_object and not reading.at(("[", "{"))):
+            reading.fail("expected a comma or a closing bracket")
+        reading.mends("a missing comma")
+
+    def _closes(self, stack: list[Frame]) -> bool:
+        """Pass over what closes the innermost frame, if it is closed here."""
+        reading, frame = self.reading, stack[-1]
+        while reading.position >= self._closing_brackets and not self._grammar.python:
+            if reading.at(frame.closing) or not reading.at(("]", "}")):
+                break
+            closing = reading.text[reading.position]
+            if any(outer.closing == closing for outer in stack[:-1]):
+                reading.mends("a missing closing bracket")
+                return True
+            reading.mends("a closing bracket too many")
+            reading.position += 1
+            reading.blanks()
+        if reading.take(frame.closing):
+            if frame.doubled:
+                reading.blanks()
+                if not reading.take(frame.closing):
+                    reading.fail("expected two closing braces")
+            return True
+        if reading.ended or reading.at("```"):
+            if not self._grammar.allow_truncated:
+                reading.fail("the text ends before the value does")
+            reading.mends("a missing closing bracket")
+            return True
+        return False
+
+    def _closed(self, frame: Frame) -> Any:
+        """Give the value of a frame that has been closed."""
+        if frame.closing == ")":
+            if len(frame.value) == 1 and not frame.commas:
+                return frame.value[0]
+            self.reading.mends("a tuple")
+        return frame.value
+
+    def _key(self) -> str:
+        """Read a key with its colon."""
+        reading = self.reading
+        quote = self._quote_here()
+        if quote is not None:
+            key = read_string(reading, quote, lambda _after: True, python=self._grammar.python)
+            if quote == SINGLE and not self._grammar.python:
+                reading.mends("single quotes")
+        else:
+            match = BARE_KEY.match(reading.text, reading.position)
+            if match is None:
+                reading.fail("expected a key")
+            key = match[0]
+            if not (self._grammar.unquoted_keys and DIALECT_KEY.fullmatch(key)):
+                reading.mends("a key without quotes")
+            self._bare_keys = True
+            reading.position = match.end()
+        reading.blanks()
+        if not reading.take(":"):
+            if not (reading.take("=>") or reading.take("=")):
+                reading.fail("expected a colon after the key")
+            reading.mends("an equals sign in place of a colon")
+        return key
+
+
+def too_deep(limit: int, position: int) -> LimitError:
+    """Make the error for values that are nested too deep."""
+    return LimitError(
+        f"lists and objects are nested more than {limit} deep; json_depth raises the limit",
+        limit="json_depth",
+        position=position,
+    )

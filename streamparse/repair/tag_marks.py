@@ -1,0 +1,134 @@
+r"""The marks in a text of tags: where tags begin, where closing tags stand, and which belong together.
+
+In comes a text and the outline of its tags; out go the marks in order. A tag's beginning counts where a tag may stand:
+at the start of a line, after a closing tag, at the start of the text, and anywhere if it is made of several tags, which
+nobody writes by chance. Beginnings and closing tags belong together as brackets do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import regex
+
+from streamparse.stages.content.tag_parts import Step
+from streamparse.stages.content.tag_scanner import between_step
+from streamparse.stages.structure.tag_outline import HEAD_AT_MOST, TagOutline
+
+WHOLE_TAGS_OF_A_HEAD = 3
+"""How many ``<`` a beginning has that can't be there by chance, as in ``<arg_key>a</arg_key><arg_value>``."""
+
+LONGEST_CLOSING = 60
+CLOSING_BEFORE = regex.compile(rf"<[/\\ ]++([^<>]{{1,{LONGEST_CLOSING}}})>\Z")
+WORDS = regex.compile(r"[^\W\d]\w*+", regex.ASCII)
+
+
+@dataclass(slots=True)
+class Mark:
+    """A tag's beginning, whole or not, or a closing tag: where it starts and ends.
+
+    A whole beginning has a ``key``, and ends where its value starts. ``partner`` is the number of the mark that it
+    belongs to, or None.
+    """
+
+    opens: bool
+    start: int
+    end: int
+    key: str | None = None
+    partner: int | None = None
+
+
+def marks_in(text: str, outline: TagOutline) -> list[Mark]:
+    r"""Find the marks of a text.
+
+    >>> from streamparse.stages.structure.tag_outline import tag_outline
+    >>> outline = tag_outline(r"<p=(?P<key>\w+)>\n?(?P<value>.*?)\n?</p>")
+    >>> [(mark.opens, mark.key, mark.partner) for mark in marks_in("<p=a>\n1\n<p=b>\n2</p>", outline)]
+    [(True, 'a', None), (True, 'b', 2), (False, None, 1)]
+    """
+    marks: list[Mark] = []
+    head = head_reader(text, outline)
+    closing = outline.shape.closing
+    opened, closed = text.find(outline.start), text.find(closing)
+    name = closing_name(closing)
+    while opened != -1 or closed != -1:
+        if opened == -1 or (closed != -1 and closed < opened):
+            marks.append(Mark(False, closed, closed + len(closing)))
+            next_search = closed + len(closing)
+        else:
+            mark = head(opened)
+            since = marks[-1].end if marks and not marks[-1].opens else 0
+            counts = may_stand(text, opened, since, name)
+            if counts or (mark.key is not None and text.count("<", mark.start, mark.end) >= WHOLE_TAGS_OF_A_HEAD):
+                marks.append(mark)
+                next_search = mark.end
+            else:
+                next_search = opened + 1
+        opened = text.find(outline.start, next_search) if -1 < opened < next_search else opened
+        closed = text.find(closing, next_search) if -1 < closed < next_search else closed
+    pair(marks)
+    return marks
+
+
+def head_reader(text: str, outline: TagOutline) -> Callable[[int], Mark]:
+    """Make the function that reads the beginning that stands at a place of the text."""
+    to_value: Step = between_step(outline.shape)
+
+    def read(at: int) -> Mark:
+        match = outline.pattern.match(text, at, min(len(text), at + HEAD_AT_MOST))
+        value_start = to_value(text, match.end("key")) if match else -1
+        if match is None or value_start == -1:
+            return Mark(True, at, at + len(outline.start))
+        return Mark(True, at, value_start, match["key"])
+
+    return read
+
+
+def may_stand(text: str, place: int, since: int, base: str) -> bool:
+    """Whether a tag may stand at a place: at the start of a line, after the last closing tag, or after a wrong one.
+
+    ``since`` is where the last closing tag ends, or 0; ``base`` is the name in closing tags.
+    """
+    before = place
+    while before > since and text[before - 1] in " \t":
+        before -= 1
+    if before == since or text[before - 1] == "\n":
+        return True
+    wrong = (
+        CLOSING_BEFORE.search(text, max(since, before - LONGEST_CLOSING), before) if text[before - 1] == ">" else None
+    )
+    return wrong is not None and resembles(wrong[1], base)
+
+
+def closing_name(closing: str) -> str:
+    """Give the name in a closing tag: its last word.
+
+    >>> closing_name("</parameter>"), closing_name("</｜DSML｜parameter>")
+    ('parameter', 'parameter')
+    """
+    words = WORDS.findall(closing)
+    return words[-1] if words else ""
+
+
+def resembles(wrong: str, name: str) -> bool:
+    """Whether a tag's name looks like another one: one begins or ends with the other, or its last word does.
+
+    >>> [resembles(wrong, "parameter") for wrong in ("param", "parameters", "/parameter", "parameter=path", "div")]
+    [True, True, True, True, False]
+    """
+    return any(
+        len(word) >= 3 and (name.startswith(word) or name.endswith(word) or word.startswith(name))
+        for word in WORDS.findall(wrong)
+    )
+
+
+def pair(marks: list[Mark]) -> None:
+    """Find out which beginning each closing tag belongs to."""
+    open_marks: list[int] = []
+    for number, mark in enumerate(marks):
+        if mark.opens:
+            open_marks.append(number)
+        elif open_marks:
+            mark.partner = open_marks.pop()
+            marks[mark.partner].partner = number
