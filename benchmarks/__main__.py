@@ -1,0 +1,34 @@
+"""The command: ``python -m benchmarks [--quick] [SECTION …]``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+
+SECTIONS = {
+    "transformers": "against_transformers",
+    "growth": "growth",
+    "memory": "memory",
+    "stream": "stream_cost",
+}
+
+
+def main() -> None:
+    """Run the sections that were asked for, or all."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Speed, growth and memory of streamparse."
+    )
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"any of {', '.join(SECTIONS)}; all if none")
+    parser.add_argument(
+        "--quick", action="store_true", help="smaller sizes and fewer runs: a minute instead of several"
+    )
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.sections if name not in SECTIONS]
+    if unknown:
+        parser.error(f"there is no section {unknown[0]!r}; there are {', '.join(SECTIONS)}")
+    for name in arguments.sections or SECTIONS:
+        importlib.import_module(f"benchmarks.{SECTIONS[name]}").report(quick=arguments.quick)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""The benchmarks measure what they say: their texts are what their templates describe."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.workloads import FORMATS, HARDER, HOSTILE, Workload, in_pieces, in_tokens
+from streamparse import ResponseParser, parse_response
+
+
+@pytest.mark.parametrize("workload", FORMATS, ids=lambda workload: workload.name)
+def test_a_generation_has_reasoning_content_and_two_calls(workload: Workload) -> None:
+    message = parse_response(workload.text(3_000), workload.template, prefix="")
+    reasoning = message.get("reasoning_content", message.get("thinking"))
+    assert len(reasoning) > 900
+    assert len(message["content"]) > 1_000
+    assert [call["function"]["arguments"]["city"] for call in message["tool_calls"]] == ["Oslo", "Oslo"]
+
+
+@pytest.mark.parametrize("workload", [*FORMATS, *HARDER, *HOSTILE], ids=lambda workload: workload.name)
+def test_a_text_is_about_as_long_as_was_asked_for(workload: Workload) -> None:
+    assert 0.9 < len(workload.text(5_000)) / 5_000 < 1.2
+
+
+def test_pieces_are_the_whole_text() -> None:
+    for workload in FORMATS:
+        text = workload.text(2_000)
+        assert "".join(in_tokens(text)) == text
+        assert 3.5 < len(text) / len(in_tokens(text)) < 5.5
+        for size in (1, 4, None):
+            assert "".join(in_pieces(text, size)) == text
+
+
+@pytest.mark.parametrize("workload", HOSTILE, ids=lambda workload: workload.name)
+def test_hostile_texts_raise_nothing_in_the_lenient_modes(workload: Workload) -> None:
+    parser = ResponseParser(workload.template, prefix="", errors="report")
+    for piece in in_pieces(workload.text(2_000), 4):
+        parser.feed(piece)
+    message, _ = parser.finalize()
+    assert message
