@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from streamparse.repair.nested import Grammar, NestedReader
+from streamparse.repair.nested import TOO_MANY, Grammar, NestedReader
 from streamparse.repair.outcome import Damaged, Mended
 from streamparse.repair.reading import Reading
 from streamparse.repair.scalars import MENDED_NUMBERS
@@ -55,7 +55,8 @@ def mend_json(damaged: Damaged) -> Mended:
         reading.fail("the number may not be whole")  # outside lists and objects nothing shows its end
     while isinstance(values[-1], (list, dict)) and another_follows(reading):
         values.append(reader.value())
-    after_values(reading, values[-1])
+    after_values(reading, reader, values[-1])
+    check_brackets_at_end(reading, reader, damaged, several=len(values) > 1)
     return Mended(joined(values, damaged), [*reading.repaired])
 
 
@@ -100,13 +101,14 @@ def another_follows(reading: Reading) -> bool:
     return False
 
 
-def after_values(reading: Reading, last: Any) -> None:
+def after_values(reading: Reading, reader: NestedReader, last: Any) -> None:
     """Pass over what may be dropped after the last value; raises ContentError for what may belong to it."""
     reading.blanks()
     if isinstance(last, (list, dict)):
         if brackets := BRACKETS_AT_END.match(reading.text, reading.position):
+            reader.too_many.update(bracket for bracket in brackets[0] if bracket in "]}")
             reading.position = brackets.end()
-            reading.mends("a closing bracket too many")
+            reading.mends(TOO_MANY)
         elif reading.at((",", ";")) and not reading.text[reading.position + 1 :].strip(" \t\n\r`"):
             reading.position += 1
             reading.mends("a comma after the value")
@@ -119,6 +121,16 @@ def after_values(reading: Reading, last: Any) -> None:
     if may_continue or not isinstance(last, (list, dict)):
         reading.fail("there is more after the value, which may be a part of it")
     reading.mends("text after the value")
+
+
+def check_brackets_at_end(reading: Reading, reader: NestedReader, damaged: Damaged, *, several: bool) -> None:
+    """Refuse a bracket too many at the end where an earlier one may be it: then members would be in a wrong place."""
+    if TOO_MANY not in reading.repaired:
+        return
+    if reader.resumed.intersection(reader.too_many) or (
+        several and not (damaged.lists_calls and reader.too_many == {"]"})
+    ):
+        reading.fail("one closing bracket is too many, and it may be any of several")
 
 
 def joined(values: list[Any], damaged: Damaged) -> Any:

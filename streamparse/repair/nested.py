@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.errors import LimitError
+from streamparse.repair.frame import Frame
 from streamparse.repair.reading import Reading
 from streamparse.repair.scalars import read_scalar
 from streamparse.repair.strings import DOUBLE, SINGLE, Quote, closing_after, read_string
-from streamparse.stages.content import SourcedDict
 
 BARE_KEY = re.compile(r"[\w$][\w$.-]*+")
 DIALECT_KEY = re.compile(r"\w++")
@@ -27,7 +27,7 @@ PREFIXED = tuple(
     for quote in (*TRIPLES, DOUBLE, SINGLE)
 )
 PYTHON_QUOTES = (*TRIPLES, DOUBLE, SINGLE, *PREFIXED)
-CLOSERS = {"[": "]", "{": "}", "(": ")"}
+TOO_MANY = "a closing bracket too many"
 
 
 @dataclass(frozen=True)
@@ -39,36 +39,6 @@ class Grammar:
     python: bool = False
     depth_limit: int = 512
     allow_truncated: bool = False
-
-
-class Frame:
-    """A list or an object that is open: what closes it, what is in it, and the key that a value is due for.
-
-    The parentheses of a call are such a frame too, which the reader of calls opens and closes.
-    """
-
-    __slots__ = ("closing", "commas", "doubled", "key", "value")
-
-    def __init__(self, opening: str) -> None:
-        self.closing = CLOSERS[opening]
-        self.value: Any = {} if opening == "{" else []
-        self.key: str | None = None
-        self.doubled = False
-        self.commas = 0
-
-    def add(self, value: Any, source: str | None) -> None:
-        """Add a value; ``source`` is its text, where that says more."""
-        if isinstance(self.value, list):
-            self.value.append(value)
-            return
-        if source is not None and not isinstance(self.value, SourcedDict):
-            plain, self.value = self.value, SourcedDict()
-            self.value.update(plain)
-        self.value[self.key] = value
-        if isinstance(self.value, SourcedDict):
-            self.value.sources.pop(self.key or "", None)
-            if source is not None:
-                self.value.sources[self.key or ""] = source
 
 
 class NestedReader:
@@ -87,6 +57,13 @@ class NestedReader:
         self._closing_brackets = len(reading.text.rstrip("`").rstrip(" \t\n\r]}"))
         self.source: str | None = None
         """The text of the last value, where that says more than the value: a number with leading zeros."""
+        self.too_many: set[str] = set()
+        """The closing brackets at the end that nothing was open for."""
+        self.resumed: set[str] = set()
+        """The closing brackets after which an item followed in a list or object of the same kind as they close.
+
+        Such a bracket may be the one too many where there is one at the end: the item may belong in what it closed.
+        """
 
     def value(self, within: Frame | None = None) -> Any:
         """Read the value that stands here, in the parentheses of a call or in nothing."""
@@ -108,6 +85,8 @@ class NestedReader:
             while len(stack) > bottom:
                 stack[-1].add(value, source)
                 if self._item_follows(stack):
+                    if type(value) is type(stack[-1].value):
+                        self.resumed.add(stack[-1].closing)
                     break
                 value, source = self._closed(stack.pop()), None
             else:
@@ -209,7 +188,7 @@ class NestedReader:
             frame.doubled = True
             reading.mends("doubled braces")
             reading.blanks()
-        if self._closes(stack):
+        if self._closes(stack, first=first):
             if comma and not (frame.closing == ")" and len(frame.value) == 1):
                 reading.mends("a trailing comma")
             return False
@@ -228,17 +207,20 @@ class NestedReader:
             reading.fail("expected a comma or a closing bracket")
         reading.mends("a missing comma")
 
-    def _closes(self, stack: list[Frame]) -> bool:
-        """Pass over what closes the innermost frame, if it is closed here."""
+    def _closes(self, stack: list[Frame], *, first: bool) -> bool:
+        """Pass over what closes the innermost frame, if it is closed here; what has just opened needs its bracket."""
         reading, frame = self.reading, stack[-1]
         while reading.position >= self._closing_brackets and not self._grammar.python:
             if reading.at(frame.closing) or not reading.at(("]", "}")):
                 break
             closing = reading.text[reading.position]
+            if first:
+                reading.fail("expected an item or a closing bracket")
             if any(outer.closing == closing for outer in stack[:-1]):
                 reading.mends("a missing closing bracket")
                 return True
-            reading.mends("a closing bracket too many")
+            reading.mends(TOO_MANY)
+            self.too_many.add(closing)
             reading.position += 1
             reading.blanks()
         if reading.take(frame.closing):
@@ -248,7 +230,7 @@ class NestedReader:
                     reading.fail("expected two closing braces")
             return True
         if reading.ended or reading.at("```"):
-            if not self._grammar.allow_truncated:
+            if first or not self._grammar.allow_truncated:
                 reading.fail("the text ends before the value does")
             reading.mends("a missing closing bracket")
             return True

@@ -219,7 +219,7 @@ class TagEnds:
         return None
 
     def _without_wrappers(self) -> int:
-        """Find where the text ends without the tags that close around it, each on a line of its own or after another."""
+        """Find where the text ends without the tags that close around it."""
         text, wrappers = self._text, self._damaged.wrappers
         end = place = len(text)
         while True:
