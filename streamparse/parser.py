@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 from streamparse.batches import as_batch, prefixes_for
 from streamparse.errors import Fault, FinalizedError, ParseError, PrefixError, SnapshotError, TemplateError
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.stages.anchor import AnchorTrim
+from streamparse.stages.call_ids import CallIds
 from streamparse.stages.content_stage import ContentStage
+from streamparse.stages.deltas import DeltaStage
 from streamparse.stages.detokenize import Detokenizer
 from streamparse.stages.message import MessageFold
 from streamparse.stages.plain import PIECES_AT_MOST, PlainText
@@ -41,7 +43,9 @@ class Options:
     """What a parser was asked to do; part of its snapshots."""
 
     errors: ErrorMode
+    deltas: bool
     spans: bool
+    call_ids: bool
     without: tuple[str, ...]
 
     @property
@@ -62,10 +66,12 @@ class ResponseParser:
     and ``"repair"`` raise nothing for what a model wrote: a region without a value ends with ``region_malformed``,
     text that no field claims is ``region_unclaimed``, and ``problems`` lists what went wrong.
 
-    ``without`` names fields that are switched off for this generation: their markup is text like any other (for
-    ``tool_choice="none"``: ``without=["tool_calls"]``). ``spans=True`` adds ``start`` and ``end`` (characters of the
-    generation) to the events, ``token_start`` and ``token_end`` where the source is token ids, and captures to
-    ``region_open``. ``limits`` bounds what is kept.
+    ``deltas=True`` adds ``region_delta`` events with what is already certain of a tool call while it is written: its
+    ``index``, ``id`` and ``name``, and pieces of its arguments as JSON text. ``call_ids=True`` gives an id to each
+    call whose model wrote none. ``without`` names fields that are switched off for this generation: their markup is
+    text like any other (for ``tool_choice="none"``: ``without=["tool_calls"]``). ``spans=True`` adds ``start`` and
+    ``end`` (characters of the generation) to the events, ``token_start`` and ``token_end`` where the source is token
+    ids, and captures to ``region_open``. ``limits`` bounds what is kept.
 
     Raises :class:`TemplateError` for a faulty template and :class:`PrefixError` without a prefix.
 
@@ -89,13 +95,15 @@ class ResponseParser:
         tools: Sequence[Any] | None = None,
         errors: ErrorMode = "strict",
         tokenizer: Any = None,
-        without: Collection[str] = (),
+        deltas: bool = False,
         spans: bool = False,
+        call_ids: bool = False,
+        without: Collection[str] = (),
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         if errors not in ERROR_MODES:
             raise ValueError(f"errors must be one of {', '.join(map(repr, ERROR_MODES))}, not {errors!r}")
-        options = Options(errors, spans, tuple(sorted(without)))
+        options = Options(errors, deltas, spans, call_ids, tuple(sorted(without)))
         self._compose(_template_for(response_template, tokenizer), tools, options, tokenizer, limits)
         if prefix is None:
             raise PrefixError(
@@ -119,14 +127,15 @@ class ResponseParser:
         marks = None if tokenizer is None else TokenMarks.for_template(template.source, tokenizer)
         self._detokenizer = None if tokenizer is None else Detokenizer(tokenizer, marks=marks, offsets=spans)
         self._anchor = AnchorTrim(template.start_anchor, keep_unanchored=not lenient)
-        self._regions: RegionTokenizer | RecoveringTokenizer = (
-            RecoveringTokenizer(template, spans=spans, limits=limits)
-            if lenient
-            else RegionTokenizer(template, spans=spans, limits=limits)
-        )
+        tokenizer_of_regions = RecoveringTokenizer if lenient else RegionTokenizer
+        captures = spans or options.deltas
+        self._regions = tokenizer_of_regions(template, spans=spans, captures=captures, limits=limits)
         self._tokens = None if self._detokenizer is None else TokenStage(marks, self._detokenizer.offsets)
-        self._content = ContentStage(lenient=lenient, limits=limits)
-        self._transform = TransformStage(ToolSchemas.from_tools(tools), lenient=lenient, spans=spans)
+        schemas = ToolSchemas.from_tools(tools)
+        self._deltas = DeltaStage(template, schemas, lenient=lenient, keep_captures=spans) if options.deltas else None
+        self._content = ContentStage(lenient=lenient, repair=options.errors == "repair", limits=limits)
+        self._transform = TransformStage(schemas, lenient=lenient, spans=spans, deltas=self._deltas)
+        self._call_ids = CallIds(template) if options.call_ids else None
         self._message = MessageFold(template, lenient=lenient)
         self._ended: str | None = None
         self._plain: PlainText | None = None
@@ -162,10 +171,19 @@ class ResponseParser:
                         plain.pieces.append(text)
                         event = plain.event.copy()
                         event["text"] = text
-                        return [event]
+                        deltas = self._deltas
+                        if deltas is None:
+                            return [event]
+                        passing = deltas.passing
+                        if passing is None or passing.search(text) is not None:
+                            return self._with_deltas(event)
+                        passing.note(text)
+                        delta = passing.event.copy()
+                        delta["arguments"] = text
+                        return [event, delta]
             events = plain.take(text)
             if events is not None:
-                return events
+                return events if self._deltas is None or not events else self._with_deltas(events[0])
         return self._feed(text)
 
     def finalize(self, finish_reason: str | None = None) -> tuple[dict[str, Any], list[Event]]:
@@ -218,6 +236,8 @@ class ResponseParser:
             "anchor": self._anchor.snapshot(),
             "regions": self._regions.snapshot(),
             "content": self._content.snapshot(),
+            "deltas": self._deltas.snapshot() if self._deltas is not None else None,
+            "call_ids": self._call_ids.snapshot() if self._call_ids is not None else None,
             "message": self._message.snapshot(message=message),
         }
         self._tail = tail
@@ -275,6 +295,10 @@ class ResponseParser:
         self._anchor.restore(state["anchor"])
         self._regions.restore(state["regions"])
         self._content.restore(state["content"])
+        if self._deltas is not None:
+            self._deltas.restore(state["deltas"], state["content"]["body"])
+        if self._call_ids is not None:
+            self._call_ids.restore(state["call_ids"])
         self._message.restore(state["message"])
 
     def _feed(self, piece: Any) -> list[Event]:
@@ -287,6 +311,8 @@ class ResponseParser:
             events: list[Event] = []
             for text in self._decode(piece):
                 taken = self._plain.take(text) if self._plain is not None and not self._marked else None
+                if taken and self._deltas is not None:
+                    taken = self._with_deltas(taken[0])
                 events += self._feed_text(text) if taken is None else taken
             return events
         except ParseError as error:
@@ -322,18 +348,32 @@ class ResponseParser:
             self._detokenizer = Detokenizer()
         return self._detokenizer.feed(piece)
 
+    def _with_deltas(self, chunk: Event) -> list[Event]:
+        """The event of a piece of plain text, and its deltas."""
+        assert self._deltas is not None, "deltas were asked for"
+        events = self._deltas.chunk(chunk)
+        return events if self._call_ids is None else self._call_ids.feed(events)
+
     def _after_regions(self, items: list[Any]) -> list[Event]:
         if self._tokens is not None:
             items = self._tokens.feed(items, marked=self._marked)
-        if self._options.lenient or len(items) < 2:
+        if len(items) < 2 or (self._options.lenient and self._deltas is None):
             return self._after_tokens(items)
-        # the first error in the text is raised, whichever stage finds it: one region goes through all of them in turn
+        # one region goes through all stages after the other: the first error in the text is raised, whichever stage
+        # finds it, and the calls of a region are counted before those of the next
         return [event for batch in up_to_each_end(items) for event in self._after_tokens(batch)]
 
     def _after_tokens(self, items: list[Any]) -> list[Event]:
-        events = self._content.feed(items)
-        # the content stage gives its batch back where it has only events, and then nothing is left to do
-        return events if events is items else self._message.feed(self._transform.feed(events))  # type: ignore[return-value]
+        if self._deltas is not None:
+            items = self._deltas.feed(items)
+        parsed = self._content.feed(items)
+        if parsed is items and self._call_ids is None:
+            # the content stage gives its batch back where it has only events, and then nothing is left to do
+            return cast("list[Event]", parsed)
+        events = self._transform.feed(parsed)
+        if self._call_ids is not None:
+            events = self._call_ids.feed(events)
+        return self._message.feed(events)
 
 
 def parse_response(

@@ -8,22 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamparse.errors import LimitError, ParseError
+from streamparse.errors import ContentError, LimitError, ParseError
 from streamparse.limits import DEFAULT_LIMITS, Limits
+from streamparse.repair import check_tags, mend
 from streamparse.stages.body import Body
 from streamparse.stages.region import Prefill, RegionEnd
 from streamparse.stages.region_writer import Item
 
 
 class ContentStage:
-    """Parses the text of regions; ``lenient`` puts errors on the region instead of raising them.
+    """Parses the text of regions; ``lenient`` puts errors on the region instead of raising them, and ``repair``
+    first mends what is safe to mend.
 
     ``finish_reason`` may be set before the last batch: with ``"length"`` a region that the generation ended inside is
     incomplete whatever its text says.
     """
 
-    def __init__(self, *, lenient: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, *, lenient: bool = False, repair: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
         self._lenient = lenient
+        self._repair = repair
         self._limits = limits
         self._body = Body()
         self.finish_reason: str | None = None
@@ -88,7 +91,7 @@ class ContentStage:
             )
             return
         try:
-            region.value = self._read(region) if self._lenient else field.parse(region.text)
+            region.value = self._lenient_value(region) if self._lenient else field.parse(region.text)
         except ParseError as error:
             region.error = located(error, region)
             region.incomplete = ended_inside
@@ -97,6 +100,22 @@ class ContentStage:
             return
         if self._lenient and ended_inside and not field.streams:
             region.repaired.append("the close delimiter is missing")
+
+    def _lenient_value(self, region: RegionEnd) -> Any:
+        """The value by one of the field's readings; where none has one, or its markup says otherwise, a mended one."""
+        field, text = region.field, region.text
+        try:
+            value = self._read(region)
+            if field.content == "xml-inline" and (reason := check_tags(text, field.content_arguments)) is not None:
+                raise ContentError(reason)
+        except ContentError:
+            if not self._repair:
+                raise
+            mended = mend(field, text, allow_truncated=region.closed)
+            region.repaired += mended.repaired
+            region.faults += mended.faults
+            return mended.value
+        return value
 
     def _read(self, region: RegionEnd) -> Any:
         """The value by the field's own reading, or else by the first of its other readings that has one.

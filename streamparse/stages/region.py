@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from streamparse.errors import ParseError
+from streamparse.repair.outcome import Unmended
 from streamparse.template.model import Field
 
 
@@ -30,6 +31,7 @@ class RegionEnd:
     value: Any = None
     error: ParseError | None = None
     repaired: list[str] = dataclasses.field(default_factory=list)
+    faults: list[Unmended] = dataclasses.field(default_factory=list)
     incomplete: bool = False
     token_span: tuple[int, int] | None = None
 

@@ -24,9 +24,10 @@ class RegionWriter:
     events carry ``start`` and ``end``, and ``region_open`` its captures.
     """
 
-    def __init__(self, *, keep_all: bool, spans: bool, limits: Limits) -> None:
+    def __init__(self, *, keep_all: bool, spans: bool, captures: bool, limits: Limits) -> None:
         self._keep_all = keep_all
         self._spans = spans
+        self._give_captures = captures
         self._most_regions = limits.regions
         self._regions = 0
         self._blank: list[str] = []
@@ -49,7 +50,10 @@ class RegionWriter:
     @property
     def plain_field(self) -> Field | None:
         """The field of which more text is just a chunk event, with nothing else to mind; None where there is more."""
-        return None if self._spans or (self._keep_all and self.position < 0) else self.open_field
+        field = self.open_field
+        if field is None or self._spans:
+            return None
+        return None if self._keep_all and self.position < 0 else field
 
     def skip(self, text: str) -> None:
         """Text of the open region whose chunk has been given out already."""
@@ -144,7 +148,9 @@ class RegionWriter:
         self._body_start = end
         event: dict[str, Any] = {"type": "region_open", "field": field.name}
         if self._spans:
-            event |= {"start": start, "end": end, "captures": dict(captures)}
+            event |= {"start": start, "end": end}
+        if self._give_captures:
+            event["captures"] = dict(captures)
         self.items.append(event)
 
     def _chunk(self, text: str, start: int) -> None:
@@ -160,7 +166,9 @@ class RegionWriter:
             event |= {"start": start, "end": self.position}
         self.items.append(event)
 
-    def _end(self, start: int, end: int, captures: dict[str, str], *, closed: bool, complete: bool | None = True) -> None:
+    def _end(
+        self, start: int, end: int, captures: dict[str, str], *, closed: bool, complete: bool | None = True
+    ) -> None:
         field = self.open_field
         assert field is not None, "only an open region ends"
         self.items.append(RegionEnd(field, captures, self._body_start, start, end, closed, complete))

@@ -22,9 +22,16 @@ from streamparse.template.model import ResponseTemplate
 class RegionTokenizer:
     """Splits a stream of text into the regions of a response template; the arguments are those of the writer."""
 
-    def __init__(self, template: ResponseTemplate, *, spans: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        template: ResponseTemplate,
+        *,
+        spans: bool = False,
+        captures: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
         self._template = template
-        self._writer = RegionWriter(keep_all=False, spans=spans, limits=limits)
+        self._writer = RegionWriter(keep_all=False, spans=spans, captures=captures, limits=limits)
         self._scanner = Scanner(template.idle.watch, limits.held_text, context=template.context)
         self._watched = template.idle
         self._state: str | None = None

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from streamparse.errors import ParseError
+from streamparse.repair.outcome import Unmended
 from streamparse.stages.calls import as_calls, check_calls
 from streamparse.stages.content_stage import located
+from streamparse.stages.deltas import DeltaStage
 from streamparse.stages.region import RegionEnd
 from streamparse.stages.region_writer import Item
 from streamparse.stages.schema_typing import ToolSchemas
@@ -20,16 +22,34 @@ Event = dict[str, Any]
 
 
 class TransformStage:
-    """Turns ended regions into events; ``lenient`` reports what can't be reshaped instead of raising."""
+    """Turns ended regions into events; ``lenient`` reports what can't be reshaped instead of raising.
 
-    def __init__(self, schemas: ToolSchemas, *, lenient: bool = False, spans: bool = False) -> None:
+    With ``deltas`` the deltas that are left when a region ends go before its ``region_close``.
+    """
+
+    def __init__(
+        self,
+        schemas: ToolSchemas,
+        *,
+        lenient: bool = False,
+        spans: bool = False,
+        deltas: DeltaStage | None = None,
+    ) -> None:
         self._schemas = schemas
+        self._deltas = deltas
         self._lenient = lenient
         self._spans = spans
 
     def feed(self, batch: list[Item]) -> list[Event]:
         """The events of a batch."""
-        return [item if isinstance(item, dict) else self._event(item) for item in batch]  # type: ignore[arg-type]
+        events: list[Event] = []
+        for item in batch:
+            if isinstance(item, dict):
+                events.append(item)
+            else:
+                assert isinstance(item, RegionEnd), "prefill ends in the content stage"
+                events += self._events(item)
+        return events
 
     def finish(self) -> list[Event]:
         """Nothing: no region is left open."""
@@ -42,15 +62,21 @@ class TransformStage:
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state that :meth:`snapshot` gave."""
 
-    def _event(self, region: RegionEnd) -> Event:
+    def _events(self, region: RegionEnd) -> list[Event]:
         if region.error is None:
             try:
-                return self._close(region)
+                close = self._close(region)
+                faults = [self._fault(region, fault) for fault in region.faults]
+                return [
+                    *faults,
+                    *(self._deltas.rest(region, close["value"]) if self._deltas is not None else ()),
+                    close,
+                ]
             except ParseError as error:
                 region.error = located(error, region)
                 if not self._lenient:
                     raise region.error from error
-        return self._malformed(region, region.error)
+        return [self._malformed(region, region.error)]
 
     def _close(self, region: RegionEnd) -> Event:
         field = region.field
@@ -93,6 +119,22 @@ class TransformStage:
             "incomplete": region.incomplete,
         }
         return self._with_span(event, region)
+
+    def _fault(self, region: RegionEnd, fault: Unmended) -> Event:
+        """One call of a list that could not be mended, although the others could."""
+        event: Event = {
+            "type": "region_malformed",
+            "field": region.field.name,
+            "text": fault.text,
+            "error": fault.error.reason,
+            "position": region.body_start + fault.position,
+            "captures": region.captures,
+            "partial": {"name": fault.name, "arguments": fault.arguments},
+            "incomplete": False,
+        }
+        if self._spans:
+            event |= {"start": region.start, "end": region.start}
+        return event
 
     def _with_span(self, event: Event, region: RegionEnd) -> Event:
         if self._spans:

@@ -52,7 +52,8 @@ def _kind(value: Any) -> str:
 
 def _schema_message(error: jsonschema.ValidationError) -> str:
     """The validator's finding in a user's words."""
-    value, bound = error.instance, error.validator_value
+    value: Any = error.instance
+    bound: Any = error.validator_value
     match error.validator:
         case "additionalProperties":
             assert isinstance(error.schema, dict), "only an object's schema allows no additional properties"

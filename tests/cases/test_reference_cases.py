@@ -42,7 +42,9 @@ def load_script() -> dict[str, Any]:
     return runpy.run_path(str(SCRIPT), run_name="check_reference_cases")
 
 
-@pytest.mark.skipif(ABSENT, reason=f"the recorded cases are not in {SHARED}; $STREAMPARSE_SHARED may say where they are")
+@pytest.mark.skipif(
+    ABSENT, reason=f"the recorded cases are not in {SHARED}; $STREAMPARSE_SHARED may say where they are"
+)
 def test_there_are_cases() -> None:
     assert len(read_rows()) > 500
     assert len(read_templates()) > 30

@@ -30,7 +30,13 @@ class Outside:
         if seen is None:
             return
         field = seen.field
-        if seen.what == "close":
+        if seen.what == "stray":
+            if writer.open_field is None:
+                writer.end_unclosed()
+                writer.unclaimed(seen.text)
+            else:
+                writer.text(seen.text, None)
+        elif seen.what == "close":
             if writer.open_field is not None:
                 writer.close(seen.text, seen.captures)
             else:

@@ -35,10 +35,17 @@ _READ_AGAIN_FACTOR = 8
 class RecoveringTokenizer:
     """Splits a stream of text into regions, seeing through unclosed, quoted and half-written delimiters."""
 
-    def __init__(self, template: ResponseTemplate, *, spans: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        template: ResponseTemplate,
+        *,
+        spans: bool = False,
+        captures: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
         self.template = template
         self.watches = watches_of(template)
-        self.writer = RegionWriter(keep_all=True, spans=spans, limits=limits)
+        self.writer = RegionWriter(keep_all=True, spans=spans, captures=captures, limits=limits)
         self.hold_limit = limits.doubtful_text
         self._limits = limits
         self._read_again_left = _READ_AGAIN_FACTOR * limits.doubtful_text

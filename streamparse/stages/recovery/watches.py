@@ -2,7 +2,8 @@
 
 The entries of a watch are (what it is, field, delimiter); what it is: ``open``, ``close``, ``again`` (the open
 delimiter of the region that is open already), ``turn`` (the implicit field's close: the end of the turn) or ``part``
-(a literal of the open region's close delimiter: text, which comes in one piece).
+(a literal of the open region's close delimiter: text, which comes in one piece) or ``stray`` (the close delimiter of a
+region of text where none is open).
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ class Watches:
     """The watches of one template."""
 
     def __init__(self, template: ResponseTemplate) -> None:
-        self.outside = template.idle
         by_name = sorted(template.fields.values(), key=lambda field: field.name)
         self._opens = [("open", field, field.open) for field in by_name if field.open is not None]
         self._calls = [entry for entry in self._opens if not entry[1].streams]
@@ -32,6 +32,13 @@ class Watches:
         self._turn: list[Entry] = (
             [("turn", implicit, implicit.close)] if implicit is not None and implicit.close is not None else []
         )
+        strays: list[Entry] = [
+            ("stray", field, field.close)
+            for _, field, _ in self._opens
+            if field.streams and field.close is not None and terminators_of(field.close) and not field.close.context
+        ]
+        ends: list[Entry] = [("close", field, close) for _, field, close in self._turn]
+        self.outside = watched([*self._opens, *ends, *strays])
         self._built: dict[tuple[str, str], Watched] = {}
 
     def talking(self, field: Field) -> Watched:

@@ -165,6 +165,18 @@ REASONING = [
         prefix=CHATML + "<think>\n",
     ),
     Case(
+        "the close of reasoning that is closed already, where no text has begun",
+        "qwen3",
+        "<think>Hm.</think>\n</think>\n\nHi",
+        {"reasoning_content": "Hm.", "content": "Hi"},
+    ),
+    Case(
+        "the close of reasoning that text mentions",
+        "qwen3",
+        "<think>Hm.</think>It ends with </think>, always.",
+        {"reasoning_content": "Hm.", "content": "It ends with </think>, always."},
+    ),
+    Case(
         "reasoning that ends with the turn",
         "qwen3",
         "<think>Hm.<|im_end|>\n",
