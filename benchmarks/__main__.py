@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import logging
+import os
 
 SECTIONS = {
     "transformers": "against_transformers",
@@ -26,6 +28,8 @@ def main() -> None:
     unknown = [name for name in arguments.sections if name not in SECTIONS]
     if unknown:
         parser.error(f"there is no section {unknown[0]!r}; there are {', '.join(SECTIONS)}")
+    logging.getLogger("streamparse").setLevel(logging.ERROR)
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     for name in arguments.sections or SECTIONS:
         importlib.import_module(f"benchmarks.{SECTIONS[name]}").report(quick=arguments.quick)
 
