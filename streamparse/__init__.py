@@ -1,6 +1,9 @@
 """Turns what a language model writes, while it is writing it, into structured events."""
 
+from typing import TYPE_CHECKING, Any
+
 from streamparse.errors import (
+    ChannelClosedError,
     ContentError,
     FinalizedError,
     LimitError,
@@ -22,10 +25,16 @@ from streamparse.template import (
     response_template_names,
 )
 
+if TYPE_CHECKING:
+    from streamparse.infer import Inference, InferenceError, UnverifiedWarning, infer_response_template
+
 __all__ = [
+    "ChannelClosedError",
     "ContentError",
     "End",
     "FinalizedError",
+    "Inference",
+    "InferenceError",
     "LimitError",
     "Limits",
     "ParseError",
@@ -38,10 +47,23 @@ __all__ = [
     "StageError",
     "StreamparseError",
     "TemplateError",
+    "UnverifiedWarning",
     "get_response_parser",
     "get_response_template",
+    "infer_response_template",
     "load_response_template",
     "parse_response",
     "parse_stream",
     "response_template_names",
 ]
+
+_INFERENCE = ("Inference", "InferenceError", "UnverifiedWarning", "infer_response_template")
+
+
+def __getattr__(name: str) -> Any:
+    """Import inference when it is asked for: it renders chat templates with Jinja, which is an extra."""
+    if name not in _INFERENCE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from streamparse import infer
+
+    return getattr(infer, name)

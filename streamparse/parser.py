@@ -444,17 +444,21 @@ def _as_text(prefix: Any, tokenizer: Any) -> str:
 
 
 def _template_for(template: TemplateSource | None, tokenizer: Any) -> TemplateSource:
-    """The template that was given, or else the tokenizer's own."""
+    """The template that was given, or else the tokenizer's own, or else the one that its chat template implies."""
     if template is not None or tokenizer is None:
         return template  # type: ignore[return-value]
     own: TemplateSource | None = getattr(tokenizer, "response_template", None)
+    if own is None and isinstance(getattr(tokenizer, "chat_template", None), str):
+        from streamparse.infer import infer_response_template  # it needs Jinja, which is an extra
+
+        return infer_response_template(tokenizer).to_use()
     if own is None:
         raise TemplateError(
             [
                 Fault(
                     "",
-                    "the tokenizer has no response_template; pass a template, a file that has one, or the name of a "
-                    "bundled one (see response_template_names())",
+                    "the tokenizer has no response_template, and no chat_template to infer one from; pass a template, "
+                    "a file that has one, or the name of a bundled one (see response_template_names())",
                 )
             ]
         )

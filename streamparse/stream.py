@@ -9,7 +9,7 @@ The parser is a synchronous stage like any other; what reads the source, runs th
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -30,7 +30,11 @@ def parse_stream(
     tools: Sequence[Any] | None = None,
     errors: ErrorMode = "report",
     tokenizer: Any = None,
+    chat_template: str | None = None,
+    deltas: bool = False,
     spans: bool = False,
+    call_ids: bool = False,
+    without: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     stages: Iterable[Any] = (),
     input_stages: Iterable[Any] = (),
@@ -48,8 +52,9 @@ def parse_stream(
     ``blocking``.
 
     ``template`` (a dict, a path, the name of a bundled template, or a loaded one), ``prefix``, ``tools``, ``errors``
-    (here ``"report"`` if nothing else is said), ``tokenizer``, ``spans`` and ``limits`` are those of
-    ``ResponseParser``.
+    (here ``"report"`` if nothing else is said), ``tokenizer``, ``deltas``, ``spans``, ``call_ids``, ``without`` and
+    ``limits`` are those of ``ResponseParser``. Instead of a template, ``chat_template`` may be given: the response
+    template is then inferred from it (``infer_response_template``), with a warning where that can't be verified.
 
     ``stages`` are stages of the user's own between the parser and the sink, ``input_stages`` between the source and
     the parser; ``streamparse.graph.stage`` says what a stage may be. ``chaining``, ``read_ahead`` and ``capacity``
@@ -74,8 +79,21 @@ def parse_stream(
     message None None
     {'role': 'assistant', 'reasoning_content': 'Hmm', 'content': 'Hello'}
     """
+    if template is None and chat_template is not None:
+        from streamparse.infer import infer_response_template  # it needs Jinja, which is an extra
+
+        template = infer_response_template(chat_template).to_use()
     parser = ResponseParser(
-        template, prefix, tools=tools, errors=errors, tokenizer=tokenizer, spans=spans, limits=limits
+        template,
+        prefix,
+        tools=tools,
+        errors=errors,
+        tokenizer=tokenizer,
+        deltas=deltas,
+        spans=spans,
+        call_ids=call_ids,
+        without=without,
+        limits=limits,
     )
     reader = SourceReader(source, blocking=blocking, capacity=capacity)
     parsing = _Parsing(parser, reader)

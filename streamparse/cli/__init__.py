@@ -13,21 +13,23 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import NoReturn
 
-from streamparse.cli import demo, parse, templates
+from streamparse.cli import demo, infer, parse, templates
 from streamparse.cli.command import FAULTY, INTERRUPTED, PIPE_CLOSED, USAGE, Command, UsageError
 from streamparse.cli.lines import one_line
 from streamparse.errors import StreamparseError, TemplateError
+from streamparse.infer.errors import InferenceError
 
 COMMANDS: dict[str, Command] = {
     "parse": parse.COMMAND,
     "templates": templates.COMMAND,
+    "infer": infer.COMMAND,
     "demo": demo.COMMAND,
 }
 
 EXIT_CODES = """\
 exit codes:
   0  all went well
-  1  something in the output was malformed, or a required field is missing
+  1  something in the output was malformed, a required field is missing, or what was inferred did not come back
   2  usage: an argument, a template or a file can't be used"""
 
 
@@ -36,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _argument_parser().parse_args(argv)
     try:
         return COMMANDS[arguments.command].run(arguments)
-    except (UsageError, TemplateError) as error:
+    except (UsageError, TemplateError, InferenceError) as error:
         return _complain(error, USAGE)
     except StreamparseError as error:
         return _complain(error, FAULTY)

@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 
 from streamparse.cli.command import Command
+from streamparse.cli.infer import inferred
 from streamparse.cli.inputs import input_descriptor, pieces, text_in, tools_in
 from streamparse.cli.live import LiveView, console_on
 from streamparse.cli.output import EventLines, MessageLine, Output, show
@@ -28,12 +29,17 @@ OUTPUTS: dict[str, type[Output]] = {"events": EventLines, "message": MessageLine
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", nargs="?", metavar="FILE", help="the output (default: standard input, as it comes)")
-    parser.add_argument(
+    template = parser.add_mutually_exclusive_group(required=True)
+    template.add_argument(
         "-t",
         "--template",
-        required=True,
         metavar="NAME|FILE",
         help="a bundled template, a template's JSON, a tokenizer_config.json or a model's folder that has one",
+    )
+    template.add_argument(
+        "--chat-template",
+        metavar="FILE|DIR",
+        help="infer the template from this chat template, tokenizer_config.json or model's folder",
     )
     prefix = parser.add_mutually_exclusive_group()
     prefix.add_argument("--prefix", metavar="TEXT", help="the prompt, or its end: what the model's output continues")
@@ -43,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--errors",
         choices=ERROR_MODES,
         default="report",
-        help="what is malformed ends the parsing (strict), or is reported and all else is kept (default: report)",
+        help="what is malformed ends the parsing (strict), is reported (report, the default), or is mended where that is safe",
     )
     parser.add_argument(
         "--output",
@@ -54,7 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Parse the input; the exit code says whether all of it was well-formed."""
-    template = load_response_template(arguments.template)
+    source = inferred(arguments.chat_template).template if arguments.chat_template else arguments.template
+    template = load_response_template(source)
     prefix = text_in(arguments.prefix_file) if arguments.prefix_file else arguments.prefix or ""
     tools = tools_in(arguments.tools) if arguments.tools else None
     with input_descriptor(arguments.file) as descriptor:
