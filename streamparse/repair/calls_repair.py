@@ -152,7 +152,8 @@ class CallsReader:
         except TooDoubtful:
             raise
         except ContentError as found:
-            error = found
+            # Kept without its traceback, which would keep all that the reader had in hand.
+            error = ContentError(found.reason, position=found.position, excerpt=found.excerpt)
             reading.position = self._end_of_call(name.end(), found)
         if error is None:
             self.calls.append({"name": name[0], "arguments": plain(arguments)})
