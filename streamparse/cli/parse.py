@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--errors",
         choices=ERROR_MODES,
         default="report",
-        help="what is malformed ends the parsing (strict), is reported (report, the default), or is mended where that is safe",
+        help="what is malformed ends the parsing (strict), is reported (report, the default), or is mended where safe",
     )
     parser.add_argument(
         "--output",

@@ -59,7 +59,8 @@ class Mode(Protocol):
 def structure_of(field: Field) -> Structure:
     """A reader for the text of one region of the field, by whichever of its readings the text fits."""
     first = _reader(field, field.content, field.content_arguments)
-    others = [_reader(field, reading.content, reading.arguments) for reading in field.policy.alternatives]
+    readings = (reading for reading in field.policy.alternatives if reading.content in STRUCTURES)
+    others = [_reader(field, reading.content, reading.arguments) for reading in readings]
     return EitherStructure([first, *others]) if others else first
 
 

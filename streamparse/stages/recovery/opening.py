@@ -69,5 +69,7 @@ class Opening:
     def _quote(self, seen: Seen | None) -> None:
         core = self._core
         core.outside()
+        if not self._delimiter.text:
+            core.forbid_zero_width()  # the same open would be found here again, and again be a quotation
         core.read_again(self._held.text() + (seen.text if seen is not None else ""))
         core.writer.text(self._delimiter.text, core.template.implicit)

@@ -131,6 +131,10 @@ class RecoveringTokenizer:
         self.go(calling)
         return calling
 
+    def forbid_zero_width(self) -> None:
+        """Let no delimiter that takes no text be found right here."""
+        self._scanner.forbid_zero_width_here()
+
     def read_next(self, text: str) -> None:
         """Read this text next: it was not looked at in the mode that is now."""
         if text:
