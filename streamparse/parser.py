@@ -6,7 +6,6 @@ import is all that moving takes; ``parse_response`` and ``get_response_parser`` 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self, cast
@@ -14,6 +13,7 @@ from typing import Any, Literal, Self, cast
 from streamparse.batches import as_batch, prefixes_for
 from streamparse.errors import Fault, FinalizedError, ParseError, PrefixError, SnapshotError, TemplateError
 from streamparse.limits import DEFAULT_LIMITS, Limits
+from streamparse.snapshot import state_from_bytes, state_to_bytes
 from streamparse.stages.anchor import AnchorTrim
 from streamparse.stages.call_ids import CallIds
 from streamparse.stages.content_stage import ContentStage
@@ -35,7 +35,6 @@ ErrorMode = Literal["strict", "report", "repair"]
 ERROR_MODES: tuple[ErrorMode, ...] = ("strict", "report", "repair")
 
 Event = dict[str, Any]
-SNAPSHOT_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +196,14 @@ class ResponseParser:
             raise FinalizedError(self._ended)
         self._content.finish_reason = finish_reason
         events: list[Event] = []
-        for text in (self._settle(), *(self._detokenizer.finish() if self._detokenizer is not None else ())):
-            events += self._after_regions(self._regions.feed(text))
-        events += self._after_regions(self._regions.finish())
-        self._message.finish()
+        try:
+            for text in (self._settle(), *(self._detokenizer.finish() if self._detokenizer is not None else ())):
+                events += self._after_regions(self._regions.feed(text))
+            events += self._after_regions(self._regions.finish())
+            self._message.finish()
+        except ParseError as error:
+            self._ended = _stopped_at(error)
+            raise
         self._ended = "the parser has been finalized; start a new one for the next generation"
         return self._message.message, events
 
@@ -227,7 +230,6 @@ class ResponseParser:
         """
         tail = self._settle()
         state = {
-            "version": SNAPSHOT_VERSION,
             "template": self._template.digest,
             "options": asdict(self._options),
             "ended": self._ended,
@@ -241,7 +243,7 @@ class ResponseParser:
             "message": self._message.snapshot(message=message),
         }
         self._tail = tail
-        return json.dumps(state, separators=(",", ":")).encode("ascii")
+        return state_to_bytes(state)
 
     @classmethod
     def restore(
@@ -263,19 +265,13 @@ class ResponseParser:
         >>> again.feed("b</think>")[0]["text"], again.finalize()[0]["reasoning_content"]
         ('b', 'ab')
         """
-        try:
-            state = json.loads(data)
-            version, digest = state["version"], state["template"]
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise SnapshotError(f"the snapshot is damaged: {error}") from error
-        if version != SNAPSHOT_VERSION:
-            raise SnapshotError(f"the snapshot has version {version!r}; this release reads version {SNAPSHOT_VERSION}")
+        state = state_from_bytes(data)
         parser = cls.__new__(cls)
         parser.initial_events = []
         try:
             options = Options(**{**state["options"], "without": tuple(state["options"]["without"])})
             parser._compose(response_template, tools, options, tokenizer, limits)
-            if digest != parser._template.digest:
+            if state["template"] != parser._template.digest:
                 raise SnapshotError(
                     "the snapshot was taken with another response template; give the one it was taken with"
                 )
@@ -316,7 +312,7 @@ class ResponseParser:
                 events += self._feed_text(text) if taken is None else taken
             return events
         except ParseError as error:
-            self._ended = f"the parser stopped at an error ({error}); start a new one, or use errors='report'"
+            self._ended = _stopped_at(error)
             raise
 
     def _feed_text(self, text: str) -> list[Event]:
@@ -432,6 +428,11 @@ def get_response_parser(
     """
     text = None if prefix is None else _as_text(prefix, tokenizer)
     return ResponseParser(_template_for(response_template, tokenizer), prefix=text, tools=tools, **options)
+
+
+def _stopped_at(error: ParseError) -> str:
+    """What to say to those who go on after an error."""
+    return f"the parser stopped at an error ({error}); start a new one, or use errors='report'"
 
 
 def _as_text(prefix: Any, tokenizer: Any) -> str:
