@@ -6,7 +6,7 @@ import is all that moving takes; ``parse_response`` and ``get_response_parser`` 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self, cast
 
@@ -51,6 +51,15 @@ class Options:
     def lenient(self) -> bool:
         """Whether nothing is raised for what a model wrote."""
         return self.errors != "strict"
+
+
+@dataclass(frozen=True, slots=True)
+class CoreStage:
+    """One stage of the core as a machine: an item in, what takes its place out; and the last ones at the end."""
+
+    name: str
+    feed: Callable[[Any], list[Any]]
+    finish: Callable[[], list[Any]]
 
 
 class ResponseParser:
@@ -296,6 +305,44 @@ class ResponseParser:
         if self._call_ids is not None:
             self._call_ids.restore(state["call_ids"])
         self._message.restore(state["message"])
+
+    def stages(self, finish_reason: Callable[[], str | None]) -> list[CoreStage]:
+        """The stages of the core one by one, for a graph that runs each as a task; the parser is not fed any more then.
+
+        ``finish_reason`` is asked when the source has ended. The prefix has been through them already.
+        """
+        regions, content, message = self._regions, self._content, self._message
+
+        def marked(items: list[Any]) -> list[Any]:
+            return items if self._tokens is None else self._tokens.feed(items, marked=self._marked)
+
+        def end_regions() -> list[Any]:
+            content.finish_reason = finish_reason()
+            return marked(regions.finish())
+
+        def transformed(item: Any) -> list[Event]:
+            events = self._transform.feed([item])
+            return events if self._call_ids is None else self._call_ids.feed(events)
+
+        self._ended = "the stages of this parser run by themselves"
+        stages = [
+            CoreStage("detokenize", self._decode, lambda: self._detokenizer.finish() if self._detokenizer else []),
+            CoreStage("regions", lambda text: marked(regions.feed(text)), end_regions),
+        ]
+        if self._deltas is not None:
+            deltas = self._deltas
+            stages.append(CoreStage("deltas", lambda item: deltas.feed([item]), deltas.finish))
+        return [
+            *stages,
+            CoreStage("content", lambda item: content.feed([item]), content.finish),
+            CoreStage("transform", transformed, self._transform.finish),
+            CoreStage("message", lambda event: message.feed([event]), message.finish),
+        ]
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The message as it stands."""
+        return self._message.message
 
     def _feed(self, piece: Any) -> list[Event]:
         """Feed a piece that is not plain text: through the detokenizer, if it is not text, and all stages."""

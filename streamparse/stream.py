@@ -9,10 +9,11 @@ The parser is a synchronous stage like any other; what reads the source, runs th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Coroutine, Iterable, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from streamparse.errors import StreamparseError
 from streamparse.events import Event
 from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, Source, SourceReader, Stage
 from streamparse.limits import DEFAULT_LIMITS, Limits
@@ -38,6 +39,7 @@ def parse_stream(
     limits: Limits = DEFAULT_LIMITS,
     stages: Iterable[Any] = (),
     input_stages: Iterable[Any] = (),
+    inner_stages: Mapping[str, Iterable[Any]] | None = None,
     chaining: bool = True,
     blocking: bool = False,
     read_ahead: bool = False,
@@ -57,7 +59,9 @@ def parse_stream(
     template is then inferred from it (``infer_response_template``), with a warning where that can't be verified.
 
     ``stages`` are stages of the user's own between the parser and the sink, ``input_stages`` between the source and
-    the parser; ``streamparse.graph.stage`` says what a stage may be. ``chaining``, ``read_ahead`` and ``capacity``
+    the parser, ``inner_stages`` behind the named stage of the core (``detokenize``, ``regions``, ``content``,
+    ``transform`` or ``message``): what changes a chunk behind ``regions`` changes the value too. The prefill's events
+    don't pass them. ``streamparse.graph.stage`` says what a stage may be. ``chaining``, ``read_ahead`` and ``capacity``
     are those of ``Graph``.
 
     Raises what ``ResponseParser`` raises for its arguments, and SourceError for what can't be a source.
@@ -99,7 +103,7 @@ def parse_stream(
     parsing = _Parsing(parser, reader)
     graph = Graph(
         reader,
-        [*input_stages, Stage(parsing, "parse"), *stages],
+        [*input_stages, *parsing.stages(inner_stages or {}, chaining=chaining), *stages],
         chaining=chaining,
         read_ahead=read_ahead,
         capacity=capacity,
@@ -186,12 +190,45 @@ class _Parsing:
         return self.parser.initial_events
 
     def finish(self) -> list[Event]:
-        finish_reason = self.reader.end.finish_reason if self.reader.end is not None else None
-        self.message, events = self.parser.finalize(finish_reason)
-        message = {
+        self.message, events = self.parser.finalize(self.finish_reason())
+        return [*events, self.message_event()]
+
+    def finish_reason(self) -> str | None:
+        return self.reader.end.finish_reason if self.reader.end is not None else None
+
+    def message_event(self) -> Event:
+        return {
             "type": "message",
             "message": self.message,
             "problems": self.parser.problems,
-            "finish_reason": finish_reason,
+            "finish_reason": self.finish_reason(),
         }
-        return [*events, message]
+
+    def stages(self, inner: Mapping[str, Iterable[Any]], *, chaining: bool) -> list[Any]:
+        """The core as one stage, or stage by stage where each is a task or others stand between them."""
+        if chaining and not inner:
+            return [Stage(self, "parse")]
+        core = self.parser.stages(self.finish_reason)
+        unknown = inner.keys() - {stage.name for stage in core}
+        if unknown:
+            known = ", ".join(stage.name for stage in core)
+            raise StreamparseError(f"the core has no stage {', '.join(sorted(unknown))}; its stages are {known}")
+        declared = [work for stage in core for work in (stage, *inner.get(stage.name, ()))]
+        return [*declared, Stage(_Ends(self), "ends")]
+
+
+class _Ends:
+    """The first and the last events of a stream whose core runs stage by stage."""
+
+    def __init__(self, parsing: _Parsing) -> None:
+        self._parsing = parsing
+
+    def start(self) -> list[Event]:
+        return self._parsing.parser.initial_events
+
+    def feed(self, event: Event) -> list[Event]:
+        return [event]
+
+    def finish(self) -> list[Event]:
+        self._parsing.message = self._parsing.parser.message
+        return [self._parsing.message_event()]

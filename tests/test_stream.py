@@ -462,3 +462,25 @@ async def test_streams_that_run_tasks_ask_for_async_with() -> None:
         await anext(stream)
     with suppress(StreamparseError):
         await stream.aclose()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("chaining", [True, False])
+async def test_a_stage_inside_the_core_changes_the_value_too(chaining: bool) -> None:
+    def redact(item: Any) -> list[Any]:
+        if isinstance(item, dict) and item["type"] == "region_chunk":
+            item = {**item, "text": item["text"].replace("secret", "***")}
+        return [item]
+
+    source = ["The secret ", "is out."]
+    async with parse_stream(
+        source, "qwen3", prefix="", inner_stages={"regions": [redact]}, chaining=chaining
+    ) as stream:
+        events = [event async for event in stream]
+    assert "".join(event["text"] for event in events if event["type"] == "region_chunk") == "The *** is out."
+    assert events[-1]["message"] == {"role": "assistant", "content": "The *** is out."}
+
+
+def test_a_stage_of_the_core_that_is_not_there_is_named() -> None:
+    with pytest.raises(StreamparseError, match="no stage nowhere"):
+        parse_stream([], "qwen3", prefix="", inner_stages={"nowhere": []})
