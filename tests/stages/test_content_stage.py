@@ -1,0 +1,128 @@
+"""The text of a region is collected from its chunks and parsed when the region ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from streamparse import LimitError, Limits, ParseError, load_response_template
+from streamparse.stages.content_stage import ContentStage
+from streamparse.stages.region import Prefill, RegionEnd
+from streamparse.template import Field
+
+
+def field(**more: Any) -> Field:
+    template = {"start_anchor": "@", "fields": {"x": {"open": "<x>", "close": "</x>", **more}}}
+    return load_response_template(template).fields["x"]
+
+
+JSON = field(content="json")
+OPEN = {"type": "region_open", "field": "x"}
+
+
+def chunk(text: str) -> dict[str, Any]:
+    return {"type": "region_chunk", "field": "x", "text": text, "dirty": True}
+
+
+def end(of: Field, *, closed: bool = True, complete: bool | None = True) -> RegionEnd:
+    return RegionEnd(of, {}, body_start=10, start=20, end=24, closed=closed, complete=complete)
+
+
+def ended(stage: ContentStage, of: Field, *texts: str, **how: Any) -> RegionEnd:
+    """The end of a region with these texts, as the stage gives it out."""
+    *_, region = stage.feed([OPEN, *map(chunk, texts), end(of, **how)])
+    assert isinstance(region, RegionEnd)
+    return region
+
+
+def test_the_value_is_that_of_all_chunks_together() -> None:
+    region = ended(ContentStage(), JSON, '{"a"', ": ", "[1]}")
+    assert (region.text, region.value) == ('{"a": [1]}', {"a": [1]})
+
+
+def test_each_region_has_its_own_text() -> None:
+    stage = ContentStage()
+    ended(stage, JSON, "1")
+    assert ended(stage, JSON, "2").value == 2
+
+
+def test_a_batch_of_events_alone_is_given_back_as_it_is() -> None:
+    batch: list[Any] = [OPEN, chunk("a")]
+    assert ContentStage().feed(batch) is batch
+
+
+def test_text_that_was_undecided_in_the_prefix_is_part_of_the_value_and_is_not_given_out() -> None:
+    stage = ContentStage()
+    *others, region = stage.feed([OPEN, Prefill("1"), chunk("2"), end(JSON)])
+    assert others == [OPEN, chunk("2")]
+    assert isinstance(region, RegionEnd)
+    assert region.value == 12
+
+
+def test_text_that_went_past_the_stage_is_part_of_the_value() -> None:
+    stage = ContentStage()
+    stage.feed([OPEN, chunk("1")])
+    stage.skip("23")
+    *_, region = stage.feed([chunk("4"), end(JSON)])
+    assert isinstance(region, RegionEnd)
+    assert region.value == 1234
+
+
+def test_an_error_says_where_in_the_generation_it_is() -> None:
+    with pytest.raises(ParseError) as caught:
+        ended(ContentStage(), JSON, '{"a": }')
+    assert (caught.value.field, caught.value.position) == ("x", 16)
+    assert '{"a": }' in str(caught.value)
+
+
+def test_a_limit_within_a_content_parser_stays_one() -> None:
+    with pytest.raises(LimitError, match="json_depth") as caught:
+        ended(ContentStage(), JSON, "[" * 1_000)
+    assert (caught.value.field, caught.value.limit) == ("x", "json_depth")
+
+
+def test_the_lenient_modes_put_the_error_on_the_region() -> None:
+    region = ended(ContentStage(lenient=True), JSON, "{")
+    assert region.error is not None
+    assert region.error.field == "x"
+    assert not region.incomplete
+
+
+@pytest.mark.parametrize(
+    ("complete", "finish_reason", "incomplete"),
+    [(True, None, False), (True, "stop", False), (True, "length", True), (False, "stop", True), (False, None, True)],
+)
+def test_a_region_without_its_close_counts_if_it_is_complete_and_was_not_cut_off(
+    complete: bool, finish_reason: str | None, incomplete: bool
+) -> None:
+    stage = ContentStage(lenient=True)
+    stage.finish_reason = finish_reason
+    region = ended(stage, JSON, "{}", closed=False, complete=complete)
+    assert region.incomplete is incomplete
+    assert (region.error is not None) is incomplete
+    assert region.repaired == ([] if incomplete else ["the close delimiter is missing"])
+
+
+def test_text_without_its_close_is_text() -> None:
+    stage = ContentStage(lenient=True)
+    stage.finish_reason = "length"
+    region = ended(stage, field(), "abc", closed=False, complete=False)
+    assert (region.value, region.incomplete, region.repaired) == ("abc", False, [])
+
+
+def test_a_region_is_limited() -> None:
+    stage = ContentStage(limits=Limits(region_text=5))
+    stage.feed([OPEN, chunk("abcde")])
+    with pytest.raises(LimitError, match=r"Limits\.region_text"):
+        stage.feed([chunk("f")])
+
+
+def test_the_text_so_far_is_saved() -> None:
+    stage = ContentStage()
+    stage.feed([OPEN, chunk("[1")])
+    again = ContentStage()
+    again.restore(stage.snapshot())
+    *_, region = again.feed([chunk("]"), end(JSON)])
+    assert isinstance(region, RegionEnd)
+    assert region.value == [1]
