@@ -149,20 +149,25 @@ def _read(source: str | os.PathLike[str]) -> Any:
     path = Path(source)
     if isinstance(source, str) and is_bundled(source):
         return bundled_source(source)
-    if path.is_dir():
+    try:
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except OSError:  # such as a name that is too long for one
+        is_folder = is_file = False
+    if is_folder:
         for name in ("response_template.json", "tokenizer_config.json"):
             if (path / name).is_file():
                 return _read_file(path / name)
         raise TemplateError(
             [Fault("", f"the folder {source} has no response_template.json and no tokenizer_config.json")]
         )
-    if path.is_file():
+    if is_file:
         return _read_file(path)
+    shown = str(source) if len(str(source)) <= 100 else str(source)[:99] + "…"
     raise TemplateError(
         [
             Fault(
                 "",
-                f"{str(source)!r} is neither a file, nor a folder, nor a bundled template "
+                f"{shown!r} is neither a file, nor a folder, nor a bundled template "
                 f"({', '.join(response_template_names())})",
             )
         ]
