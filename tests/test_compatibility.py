@@ -1,89 +1,462 @@
-"""The differences from transformers that ``docs/compatibility.md`` lists, each with the input that shows it."""
+"""Every difference that ``docs/compatibility.md`` lists, tried in transformers and in streamparse, under the same words."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
+import regex
+from transformers.utils.chat_parsing import response_parser as transformers_parser
+from transformers.utils.chat_parsing.response_templates import load_response_template as load_in_transformers
+from transformers.utils.chat_template_utils import DocstringParsingException
 
-from streamparse import LimitError, ParseError, ResponseParser, TemplateError, load_response_template, parse_response
+import streamparse
+from streamparse import (
+    FinalizedError,
+    LimitError,
+    Limits,
+    ParseError,
+    ResponseParser,
+    StreamparseError,
+    TemplateError,
+    load_response_template,
+)
+from tests.properties.reference import Reference
+
+PAGE = Path(__file__).parents[1] / "docs" / "compatibility.md"
+
+X = {"open": "<x>", "close": "</x>"}
+JSON = {**X, "content": "json"}
+XML = {**X, "content": "xml-inline"}
+LINES = {**X, "content": "kv-lines"}
+NON_JSON = {**JSON, "content_args": {"allow_non_json": True}}
 
 
-def tp(**fields: Any) -> dict[str, Any]:
-    return {"start_anchor": "@@", "fields": fields}
+def tp(**template_fields: Any) -> dict[str, Any]:
+    return {"start_anchor": "@@", "fields": template_fields}
 
 
-@pytest.mark.parametrize(
-    ("template", "text", "message"),
-    [
-        (tp(x={"open": "<x>", "close": ["</", "</x>"]}, content={}), "<x>a</x>b", {"x": "a", "content": "b"}),
-        (tp(x={"open": "<x>", "close": ["abcd", "bc"]}, content={}), "<x>1abcd2", {"x": "1", "content": "2"}),
-        (tp(content={"close_pattern": "<e>|$"}), "a<e>", {"content": "a"}),
-        (
-            tp(x={"open": "<x>", "close_pattern": "END(?!\\n\\n)"}, content={}),
-            "<x>aEND\n\nbEND!",
-            {"x": "aEND\n\nb", "content": "!"},
+def theirs(template: Any, pieces: list[str], *, prefix: str = "", tools: Any = None) -> dict[str, Any]:
+    parser = transformers_parser.ResponseParser(template, prefix=prefix, tools=tools)
+    for piece in pieces:
+        parser.feed(piece)
+    return parser.finalize()[0]
+
+
+def ours(template: Any, pieces: list[str], *, prefix: str = "", tools: Any = None) -> dict[str, Any]:
+    parser = ResponseParser(template, prefix=prefix, tools=tools)
+    for piece in pieces:
+        parser.feed(piece)
+    return parser.finalize()[0]
+
+
+Check = Callable[[], None]
+DIFFERENCES: dict[str, Check] = {}
+
+
+def difference(what: str) -> Callable[[Check], Check]:
+    """Put a test of a difference under its words."""
+
+    def register(check: Check) -> Check:
+        DIFFERENCES[what] = check
+        return check
+
+    return register
+
+
+# The cuts don't matter: template, text, the message of transformers by character (or its error), the one that is right.
+
+CUTS: dict[str, tuple[Any, str, Any, dict[str, Any]]] = {
+    "a literal begins another one": (
+        tp(x={"open": "<x>", "close": ["</", "</x>"]}, content={}),
+        "<x>a</x>b",
+        {"x": "a", "content": "x>b"},
+        {"x": "a", "content": "b"},
+    ),
+    "a literal is within another one": (
+        tp(x={"open": "<x>", "close": ["abcd", "bc"]}, content={}),
+        "<x>1abcd2",
+        {"x": "1a", "content": "d2"},
+        {"x": "1", "content": "2"},
+    ),
+    "a pattern has an optional tail": (
+        tp(x={"open_pattern": r"<t>(?:\s*json)?", "close": "</t>"}),
+        "<t>\njson{1}</t>",
+        {"x": "json{1}"},
+        {"x": "{1}"},
+    ),
+    "a group is in an optional tail": (
+        tp(x={"open_pattern": r"<t>(?:\s*<f=(?P<name>\w+)>)?", "close": "</t>", "transform": ["{name}"]}),
+        "<t>\n<f=foo>b</t>",
+        KeyError,
+        {"x": ["foo"]},
+    ),
+    "an earlier alternative is longer": (
+        tp(x={"open": "<x>", "close_pattern": r"\n+END|\n"}, content={}),
+        "<x>a\nENDb",
+        {"x": "a", "content": "ENDb"},
+        {"x": "a", "content": "b"},
+    ),
+    "the end of the text is an alternative": (
+        tp(content={"close_pattern": "<e>|$"}),
+        "a<e>",
+        {"content": "a<e>"},
+        {"content": "a"},
+    ),
+    "a lookahead needs several characters": (
+        tp(x={"open": "<x>", "close_pattern": r"END(?!\n\n)"}, content={}),
+        "<x>aEND\n\nbEND!",
+        {"x": "a", "content": "bEND!"},
+        {"x": "aEND\n\nb", "content": "!"},
+    ),
+    "an assertion fails at the edge only": (
+        tp(x={"open": "<x>", "close_pattern": r"</x>(?!\Z)"}, content={}),
+        "<x>a</x>b",
+        {"x": "a</x>b"},
+        {"x": "a", "content": "b"},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CUTS)
+def test_the_cuts_do_not_matter(what: str) -> None:
+    template, text, by_character, whole = CUTS[what]
+    if isinstance(by_character, dict):
+        assert theirs(template, list(text)) == by_character
+    else:
+        with pytest.raises(by_character):
+            theirs(template, list(text))
+    assert theirs(template, [text]) == whole
+    assert ours(template, [text]) == ours(template, list(text)) == whole
+
+
+# Where transformers dies of an unrelated exception: template, text, its exception, ours, whether we warn at load.
+
+ERRORS: dict[str, tuple[Any, str, type[Exception], type[Exception], bool]] = {
+    "JSON nested deep": (tp(x=JSON), f"<x>{'[' * 3000}</x>", RecursionError, LimitError, False),
+    "… with `allow_non_json`": (tp(x=NON_JSON), f"<x>{'[' * 3000}</x>", RecursionError, LimitError, False),
+    "a number of 4,301 digits": (tp(x=NON_JSON), f"<x>{'1' * 4301}</x>", ValueError, ParseError, False),
+    "a placeholder that nothing supplies": (
+        tp(x={**X, "transform": ["{nothing}"]}),
+        "<x>1</x>",
+        KeyError,
+        ParseError,
+        True,
+    ),
+    "an optional group that took no part": (
+        tp(x={"open_pattern": "<x(?P<n>a)?>", "close": "</x>", "transform": ["{n}"]}),
+        "<x>1</x>",
+        KeyError,
+        ParseError,
+        False,
+    ),
+    "a default that is no list": (
+        {**tp(x={**X, "repeats": True}), "defaults": {"x": None}},
+        "<x>1</x>",
+        AttributeError,
+        ParseError,
+        True,
+    ),
+    "a default that is no text": (
+        {**tp(x={**X, "repeats": True, "join": ","}), "defaults": {"x": []}},
+        "<x>1</x>",
+        TypeError,
+        ParseError,
+        True,
+    ),
+    "a tag without its value": (
+        tp(
+            x={
+                **XML,
+                "content_args": {
+                    "tag_pattern": r"<(?P<key>\w+)>(?P<value>\d)?",
+                    "value_parser": {"name": "text"},
+                },
+            }
         ),
-    ],
-)
-def test_cuts_that_change_the_result_of_transformers_do_not_matter(
-    template: dict[str, Any], text: str, message: dict[str, Any]
-) -> None:
+        "<x><a></x>",
+        AttributeError,
+        ParseError,
+        False,
+    ),
+    "a value parser that there isn't": (
+        tp(x={**LINES, "content_args": {"value_parser": {"name": "yaml"}}}),
+        "<x>a: 1</x>",
+        KeyError,
+        ParseError,
+        True,
+    ),
+    "a `tag_pattern` that is none": (
+        tp(x={**XML, "content_args": {"tag_pattern": "("}}),
+        "<x>1</x>",
+        regex.error,
+        TemplateError,
+        False,
+    ),
+    "`content_args` that are null": (
+        tp(x={**X, "content_args": None}),
+        "<x>a</x>",
+        AttributeError,
+        TemplateError,
+        False,
+    ),
+    "`args` of a value parser that are null": (
+        tp(x={**LINES, "content_args": {"value_parser": {"name": "text", "args": None}}}),
+        "<x>a: 1</x>",
+        AttributeError,
+        TemplateError,
+        False,
+    ),
+    "`string_delims` of another form": (
+        tp(x={**JSON, "content_args": {"string_delims": [["a"]]}}),
+        "<x>1</x>",
+        ValueError,
+        TemplateError,
+        False,
+    ),
+    "a `content` that is no text": (tp(x={**X, "content": []}), "", TypeError, TemplateError, False),
+    "a pattern that is null": (tp(x={"open_pattern": None}), "", TypeError, TemplateError, False),
+}
+
+
+@pytest.mark.parametrize("what", ERRORS)
+def test_an_unrelated_exception_is_an_error_of_ours(what: str) -> None:
+    template, text, their_error, our_error, warns = ERRORS[what]
+    with pytest.raises(their_error):
+        theirs(template, [text])
     for pieces in ([text], list(text)):
-        parser = ResponseParser(template, prefix="")
-        for piece in pieces:
-            parser.feed(piece)
-        assert parser.finalize()[0] == message
+        with pytest.raises(our_error) as caught:
+            ours(template, pieces)
+        assert isinstance(caught.value, StreamparseError)
+    if our_error is TemplateError:
+        with pytest.raises(TemplateError):
+            load_response_template(template)
+    else:
+        assert bool(load_response_template(template).warnings) is warns
 
 
-def test_delimiters_without_text_do_not_hang() -> None:
-    template = tp(x={"open_pattern": "(?=a)", "close_pattern": "(?=a)"}, content={})
-    assert isinstance(parse_response("ba", template, prefix=""), dict)
+# What transformers takes: template and text, our error.
+
+REFUSED: dict[str, tuple[Any, str, type[Exception]]] = {}
 
 
-def test_json_that_is_too_deep_or_a_number_that_is_too_long_is_our_own_error() -> None:
-    template = tp(x={"open": "<x>", "close": "</x>", "content": "json"})
-    with pytest.raises(LimitError, match="json_depth"):
-        parse_response("<x>" + "[" * 3000 + "]" * 3000 + "</x>", template, prefix="")
-    with pytest.raises(ParseError):
-        parse_response("<x>" + "1" * 4301 + "</x>", template, prefix="")
+def nested(depth: int, inner: Any, wrap: Callable[[Any], Any]) -> Any:
+    for _ in range(depth):
+        inner = wrap(inner)
+    return inner
 
 
-@pytest.mark.parametrize(
-    "field",
-    [
-        {"open": "<x>", "content": "xml-inline", "content_args": {"tag_pattern": "("}},
-        {"open": "<x>", "content": "json", "content_args": None},
-        {"open_pattern": None},
-        {"open_pattern": 3},
-    ],
+REFUSED["JSON nested more than 512 levels"] = (tp(x=JSON), f"<x>{'[' * 600}{']' * 600}</x>", LimitError)
+REFUSED["a transform nested more than 100 levels"] = (
+    tp(x={**X, "transform": nested(150, "{content}", lambda inner: {"a": inner})}),
+    "<x>1</x>",
+    TemplateError,
 )
-def test_what_dies_of_an_unrelated_exception_in_use_is_a_fault_at_load(field: dict[str, Any]) -> None:
-    with pytest.raises(TemplateError):
-        load_response_template(tp(x=field))
+REFUSED["value parsers nested more than 20 levels"] = (
+    tp(
+        x={
+            **LINES,
+            "content_args": {
+                "value_parser": nested(
+                    25, {"name": "text"}, lambda inner: {"name": "kv-lines", "args": {"value_parser": inner}}
+                )
+            },
+        }
+    ),
+    "<x>a: 1</x>",
+    TemplateError,
+)
+REFUSED["arguments that are null, of a parser without any"] = (
+    tp(x={**X, "content": "python-call-list", "content_args": None}),
+    "<x>[]</x>",
+    TemplateError,
+)
 
 
-def test_a_default_that_values_cannot_be_added_to_is_a_warning_and_then_an_error() -> None:
-    template = {**tp(x={"open": "<x>", "close": "</x>", "repeats": True}), "defaults": {"x": None}}
-    assert [fault.path for fault in load_response_template(template).warnings] == ["defaults.x"]
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_transformers_takes_is_refused(what: str) -> None:
+    template, text, error = REFUSED[what]
+    assert theirs(template, [text]) is not None
+    with pytest.raises(error):
+        ours(template, [text])
+
+
+# All others, one by one.
+
+
+@difference("the longest literal of a list")
+def longest_literal() -> None:
+    assert_opens_at_once(tp(x={"open": ["<t>", "<t>\n"]}, content={}), "<t>\n")
+
+
+@difference("a pattern that can't grow")
+def pattern_that_cannot_grow() -> None:
+    assert_opens_at_once(tp(x={"open_pattern": "<[tu]>"}, content={}), "<t>")
+
+
+def assert_opens_at_once(template: Any, delimiter: str) -> None:
+    opened = [{"type": "region_open", "field": "x"}]
+    their_parser = transformers_parser.ResponseParser(template, prefix="")
+    assert their_parser.feed(delimiter) == []
+    assert their_parser.feed("a")[:1] == opened
+    assert ResponseParser(template, prefix="").feed(delimiter) == opened
+
+
+@difference("the same at the end of the prefix")
+def end_of_the_prefix() -> None:
+    template = tp(x={"open": ["<t>", "<t>\n"]}, content={})
+    opened = [{"type": "region_open", "field": "x"}]
+    their_parser = transformers_parser.ResponseParser(template, prefix="@@<t>\n")
+    assert their_parser.initial_events == []
+    assert their_parser.feed("a")[:1] == opened
+    assert ResponseParser(template, prefix="@@<t>\n").initial_events == opened
+
+
+@difference("open and close match nothing")
+def match_nothing() -> None:
+    template = tp(x={"open_pattern": "(?=a)", "close_pattern": "(?=a)"}, content={})
+    reference = Reference()
+    try:
+        assert reference.ask(template, "ba") is None, "transformers came to an end"
+    finally:
+        reference.close()
+    assert ours(template, ["ba"]) == ours(template, ["b", "a"]) == {"content": "a"}
+
+
+@difference("a tool whose schema is a cycle")
+def cyclic_schema() -> None:
+    schema: dict[str, Any] = {"type": "object"}
+    schema["anyOf"] = [schema]
+    tools = [{"name": "f", "parameters": {"properties": {"a": schema}}}]
+    template = tp(x={**JSON, "transform": {"function": "{content}"}})
+    text = '<x>{"name": "f", "arguments": {"a": "1"}}</x>'
+    with pytest.raises(RecursionError):
+        theirs(template, [text], tools=tools)
+    assert ours(template, [text], tools=tools)["x"]["function"]["arguments"] == {"a": "1"}
+
+
+@difference("more than a limit")
+def limits() -> None:
+    assert {limit.name: limit.default for limit in fields(Limits)} == {
+        "held_text": 16_000_000,
+        "doubtful_text": 262_144,
+        "region_text": 64_000_000,
+        "regions": 1_000_000,
+    }
+    template = tp(x={"open": "<x>", "close_pattern": "</[^>]*>"})
+    for name, text in (("regions", "<x></x>" * 9), ("region_text", "<x>aaaaaaaaa"), ("held_text", "<x></aaaaaaaa")):
+        parser = ResponseParser(template, prefix="", limits=Limits(**{name: 8}))
+        with pytest.raises(LimitError) as caught:
+            parser.feed(text)
+        assert caught.value.limit == name
+
+
+@difference("one family")
+def one_family() -> None:
+    for error in (ParseError, TemplateError, streamparse.PrefixError):
+        assert issubclass(error, StreamparseError)
+        assert issubclass(error, ValueError)
+    assert issubclass(FinalizedError, StreamparseError)
+    assert issubclass(FinalizedError, RuntimeError)
+
+
+@difference("after an error in `feed`")
+def after_an_error_in_feed() -> None:
+    template = tp(x=JSON, content={})
+    their_parser = transformers_parser.ResponseParser(template, prefix="")
+    with pytest.raises(ValueError, match="JSON"):
+        their_parser.feed("<x>{</x>")
+    with pytest.raises(ValueError, match="JSON"):
+        their_parser.feed("more<x>1</x>")
+    parser = ResponseParser(template, prefix="")
     with pytest.raises(ParseError):
-        parse_response("<x>1</x>", template, prefix="")
+        parser.feed("<x>{</x>")
+    with pytest.raises(FinalizedError):
+        parser.feed("more<x>1</x>")
 
 
-def test_what_transformers_ignores_is_a_warning() -> None:
-    template = tp(x={"open": "<x>", "content_args": {"strip_prefix": "x"}, "repeats": "false"})
-    paths = {fault.path for fault in load_response_template(template).warnings}
-    assert paths == {"fields.x.content_args.strip_prefix", "fields.x.repeats"}
+@difference("after an error in `finalize`")
+def after_an_error_in_finalize() -> None:
+    template = tp(x=JSON, content={})
+    their_parser, parser = transformers_parser.ResponseParser(template, prefix=""), ResponseParser(template, prefix="")
+    their_parser.feed("<x>{")
+    parser.feed("<x>{")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="JSON"):
+            their_parser.finalize()
+    with pytest.raises(ParseError):
+        parser.finalize()
+    with pytest.raises(FinalizedError):
+        parser.finalize()
 
 
-def test_the_value_of_an_event_is_not_the_value_of_the_message() -> None:
-    parser = ResponseParser(tp(x={"open": "<x>", "close": "</x>", "content": "json"}), prefix="")
-    close = parser.feed('<x>{"a": [1]}</x>')[-1]
-    close["value"]["a"].append(2)
-    assert parser.finalize()[0] == {"x": {"a": [1]}}
+@difference("several faults in a template")
+def several_faults() -> None:
+    template = tp(x={"open": "", "join": ","})
+    with pytest.raises(ValueError, match="open") as their_error:
+        load_in_transformers(template)
+    assert "join" not in str(their_error.value)
+    with pytest.raises(TemplateError) as our_error:
+        load_response_template(template)
+    assert {fault.path for fault in our_error.value.faults} == {"fields.x.open", "fields.x.join"}
 
 
-def test_a_missing_capture_is_our_own_error() -> None:
-    field = {"open_pattern": "<x(?P<n>=\\w+)?>", "close": "</x>", "transform": "{n}"}
-    with pytest.raises(ParseError, match="n"):
-        parse_response("<x>a</x>", tp(x=field), prefix="")
+@difference("what is ignored silently")
+def ignored_silently() -> None:
+    template = tp(x={"content_args": {"strip_prefix": "x"}})
+    assert load_in_transformers(template) is not None
+    assert [fault.path for fault in load_response_template(template).warnings] == ["fields.x.content_args.strip_prefix"]
+
+
+@difference("the value of an event")
+def value_of_an_event() -> None:
+    values = []
+    for parser in (
+        transformers_parser.ResponseParser(tp(x=JSON), prefix=""),
+        ResponseParser(tp(x=JSON), prefix=""),
+    ):
+        events = parser.feed('<x>{"a": 1}</x>') + parser.feed("")
+        next(event for event in events if event["type"] == "region_close")["value"]["a"] = 2
+        values.append(parser.finalize()[0]["x"]["a"])
+    assert values == [2, 1]
+
+
+@difference("a tool without a docstring")
+def tool_without_a_docstring() -> None:
+    def f(a):  # type: ignore[no-untyped-def]
+        return a
+
+    template = tp(x={**JSON, "transform": {"function": "{content}"}})
+    text = '<x>{"name": "f", "arguments": {"a": "1"}}</x>'
+    with pytest.raises(DocstringParsingException):
+        theirs(template, [text], tools=[f])
+    assert ours(template, [text], tools=[f])["x"]["function"]["arguments"] == {"a": "1"}
+
+
+@pytest.mark.parametrize("what", DIFFERENCES)
+def test_difference(what: str) -> None:
+    DIFFERENCES[what]()
+
+
+def test_a_template_with_our_own_key_is_refused_by_transformers_and_loads_in_both_without() -> None:
+    template = tp(x=X)
+    assert load_in_transformers(template) is not None
+    with pytest.raises(ValueError, match="streamparse"):
+        load_in_transformers({**template, "streamparse": {}})
+    assert load_response_template({**template, "streamparse": {}}) is not None
+
+
+def rows_of_the_page() -> Iterator[str]:
+    """The first cell of each row of the page's tables."""
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        found = re.match(r"\| ([^|]+?) \|", line)
+        if found is not None and found[1] != "what":
+            yield found[1]
+
+
+def test_the_page_lists_the_differences_that_are_tested_here_and_no_others() -> None:
+    assert sorted(rows_of_the_page()) == sorted([*CUTS, *ERRORS, *REFUSED, *DIFFERENCES])
