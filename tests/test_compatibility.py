@@ -1,4 +1,4 @@
-"""Every difference that ``docs/compatibility.md`` lists, tried in transformers and in streamparse, under the same words."""
+"""Every difference that ``docs/compatibility.md`` lists, tried in both parsers, under the same words."""
 
 from __future__ import annotations
 
