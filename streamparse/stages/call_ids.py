@@ -22,7 +22,7 @@ class CallIds:
     >>> stage = CallIds(get_response_template("qwen3"), "a seed")
     >>> call = {"type": "function", "function": {"name": "f", "arguments": {}}}
     >>> stage.feed([{"type": "region_close", "field": "tool_calls", "value": call}])[0]["value"]["id"]
-    'call_2a32f4db2b3d4b3eab8a2d9a'
+    'call_7d19ba07d77c92476f2aa729'
     """
 
     def __init__(self, template: ResponseTemplate, seed: str | None = None) -> None:
