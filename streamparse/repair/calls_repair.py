@@ -147,6 +147,8 @@ class CallsReader:
             reading.fail("expected '(' after the function's name")
         arguments: dict[str, Any] = SourcedDict()
         repaired = dict(reading.repaired)
+        if ":" in name[0] or "/" in name[0]:
+            reading.mends("a name that Python could not have")
         try:
             error = self._arguments(arguments)
         except TooDoubtful:

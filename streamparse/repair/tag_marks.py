@@ -2,7 +2,8 @@ r"""The marks in a text of tags: where tags begin, where closing tags stand, and
 
 In comes a text and the outline of its tags; out go the marks in order. A tag's beginning counts where a tag may stand:
 at the start of a line, after a closing tag, at the start of the text, and anywhere if it is made of several tags, which
-nobody writes by chance. Beginnings and closing tags belong together as brackets do.
+nobody writes by chance. One that isn't whole counts in a value only where it looks like one whose ``>`` is missing.
+Beginnings and closing tags belong together as brackets do.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from streamparse.stages.structure.tag_outline import HEAD_AT_MOST, TagOutline
 
 WHOLE_TAGS_OF_A_HEAD = 3
 """How many ``<`` a beginning has that can't be there by chance, as in ``<arg_key>a</arg_key><arg_value>``."""
+
+LIKE_A_HEAD = regex.compile(r"[\w.-]++[\"'>]*+[ \t]*+(?:\n|\Z)")
+"""What follows the literal that tags begin with where a beginning isn't whole, but isn't quoted in a value either."""
 
 LONGEST_CLOSING = 60
 CLOSING_BEFORE = regex.compile(rf"<[/\\ ]++([^<>]{{1,{LONGEST_CLOSING}}})>\Z")
@@ -48,27 +52,36 @@ def marks_in(text: str, outline: TagOutline) -> list[Mark]:
     [(True, 'a', None), (True, 'b', 2), (False, None, 1)]
     """
     marks: list[Mark] = []
+    unclosed: list[int] = []
     head = head_reader(text, outline)
-    closing = outline.shape.closing
+    closing, name = outline.shape.closing, closing_name(outline.shape.closing)
     opened, closed = text.find(outline.start), text.find(closing)
-    name = closing_name(closing)
     while opened != -1 or closed != -1:
         if opened == -1 or (closed != -1 and closed < opened):
-            marks.append(Mark(False, closed, closed + len(closing)))
-            next_search = closed + len(closing)
+            mark = Mark(False, closed, closed + len(closing))
+            if unclosed:
+                mark.partner = unclosed.pop()
+                marks[mark.partner].partner = len(marks)
+            marks.append(mark)
+            done = mark.end
         else:
             mark = head(opened)
             since = marks[-1].end if marks and not marks[-1].opens else 0
-            counts = may_stand(text, opened, since, name)
-            if counts or (mark.key is not None and text.count("<", mark.start, mark.end) >= WHOLE_TAGS_OF_A_HEAD):
+            counts = made_of_tags(text, mark) or may_stand(text, opened, since, name)
+            if counts and (mark.key is not None or not unclosed or LIKE_A_HEAD.match(text, mark.end)):
+                unclosed.append(len(marks))
                 marks.append(mark)
-                next_search = mark.end
+                done = mark.end
             else:
-                next_search = opened + 1
-        opened = text.find(outline.start, next_search) if -1 < opened < next_search else opened
-        closed = text.find(closing, next_search) if -1 < closed < next_search else closed
-    pair(marks)
+                done = opened + 1
+        opened = text.find(outline.start, done) if -1 < opened < done else opened
+        closed = text.find(closing, done) if -1 < closed < done else closed
     return marks
+
+
+def made_of_tags(text: str, mark: Mark) -> bool:
+    """Whether a whole beginning is made of so many tags that it isn't there by chance."""
+    return mark.key is not None and text.count("<", mark.start, mark.end) >= WHOLE_TAGS_OF_A_HEAD
 
 
 def head_reader(text: str, outline: TagOutline) -> Callable[[int], Mark]:
@@ -78,11 +91,18 @@ def head_reader(text: str, outline: TagOutline) -> Callable[[int], Mark]:
     def read(at: int) -> Mark:
         match = outline.pattern.match(text, at, min(len(text), at + HEAD_AT_MOST))
         value_start = to_value(text, match.end("key")) if match else -1
-        if match is None or value_start == -1:
+        if match is None or value_start == -1 or reaches_another(match["key"], outline):
             return Mark(True, at, at + len(outline.start))
         return Mark(True, at, value_start, match["key"])
 
     return read
+
+
+def reaches_another(key: str, outline: TagOutline) -> bool:
+    """Whether what was taken for a key goes on into another tag; a beginning that is doubled doesn't."""
+    while key.startswith(outline.start):
+        key = key.removeprefix(outline.start)
+    return outline.start in key or outline.shape.closing in key
 
 
 def may_stand(text: str, place: int, since: int, base: str) -> bool:
@@ -121,14 +141,3 @@ def resembles(wrong: str, name: str) -> bool:
         len(word) >= 3 and (name.startswith(word) or name.endswith(word) or word.startswith(name))
         for word in WORDS.findall(wrong)
     )
-
-
-def pair(marks: list[Mark]) -> None:
-    """Find out which beginning each closing tag belongs to."""
-    open_marks: list[int] = []
-    for number, mark in enumerate(marks):
-        if mark.opens:
-            open_marks.append(number)
-        elif open_marks:
-            mark.partner = open_marks.pop()
-            marks[mark.partner].partner = number
