@@ -105,9 +105,7 @@ class ContentStage:
         """The value by one of the field's readings; where none has one, or its markup says otherwise, a mended one."""
         field, text = region.field, region.text
         try:
-            value = self._read(region)
-            if field.content == "xml-inline" and (reason := check_tags(text, field.content_arguments)) is not None:
-                raise ContentError(reason)
+            return self._read(region)
         except ContentError:
             if not self._repair:
                 raise
@@ -115,7 +113,6 @@ class ContentStage:
             region.repaired += mended.repaired
             region.faults += mended.faults
             return mended.value
-        return value
 
     def _read(self, region: RegionEnd) -> Any:
         """The value by the field's own reading, or else by the first of its other readings that has one.
@@ -126,7 +123,13 @@ class ContentStage:
         if field.policy.calls is not None and region.captures.get("name") and not region.text.strip():
             return {}
         try:
-            return field.parse_with_source(region.text)
+            value = field.parse_with_source(region.text)
+            if (
+                field.content == "xml-inline"
+                and (reason := check_tags(region.text, field.content_arguments)) is not None
+            ):
+                raise ContentError(reason)
+            return value
         except ParseError as first:
             for reading in field.policy.alternatives:
                 try:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tests.field.reading import call
+
 Call = tuple[str, dict[str, Any]]
 
 
@@ -16,7 +18,8 @@ class Form:
 
     ``calls`` writes several calls. ``prompt`` is the end of a prompt, ``thinking`` what the prompt adds where it opens
     the reasoning itself, ``reasoning`` what stands around reasoning, ``turn_end`` what the model ends its turn with.
-    ``typed`` says whether arguments keep their types without tool schemas, ``forms`` what else is written in it.
+    ``typed`` says whether arguments keep their types without tool schemas, ``said`` what stands around the answer,
+    ``note`` which of the family's forms this is.
     """
 
     family: str
@@ -26,10 +29,27 @@ class Form:
     reasoning: tuple[str, str] | None = None
     thinking: str | None = None
     typed: bool = True
+    said: tuple[str, str] = ("", "")
     note: str = ""
 
     def __str__(self) -> str:
         return f"{self.family} {self.note}".strip()
+
+    def says(self, text: str) -> str:
+        """Text as the answer."""
+        return self.said[0] + text + self.said[1]
+
+    def thinks(self, text: str) -> str:
+        """Text as reasoning, of which the form must have some."""
+        assert self.reasoning is not None, "the form has reasoning"
+        return self.reasoning[0] + text + self.reasoning[1]
+
+    def made(self, calls: list[Call]) -> list[dict[str, Any]]:
+        """The calls as they stand in the message."""
+        return [
+            call(name, **{key: value if self.typed else as_text(value) for key, value in arguments.items()})
+            for name, arguments in calls
+        ]
 
 
 def compact(value: Any) -> str:
@@ -105,6 +125,15 @@ def dsml(call: Call) -> str:
     )
 
 
+def cohere(calls: list[Call]) -> str:
+    return compact(
+        [
+            {"tool_call_id": str(index), "tool_name": name, "parameters": arguments}
+            for index, (name, arguments) in enumerate(calls)
+        ]
+    )
+
+
 CHATML = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
 LLAMA = "<|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"
 LLAMA_4 = "<|header_start|>user<|header_end|>\n\nHi<|eot|><|header_start|>assistant<|header_end|>\n\n"
@@ -133,7 +162,10 @@ KEYS_AND_VALUES = tags("<arg_key>{}</arg_key", "</arg_value>\n", middle=">\n<arg
 TIGHT_KEYS_AND_VALUES = tags("<arg_key>{}</arg_key", "</arg_value>", middle="><arg_value>")
 INVOKE = tags('<parameter name="{}"', "</parameter>\n", middle=">")
 STEPTML = tags('<steptml:parameter name="{}"', "</steptml:parameter>", middle=">")
+TIGHT_PARAMETERS = tags("<parameter={}", "</parameter>\n", middle=">")
 MISTRAL = "[INST]Hi[/INST]"
+GRANITE = "<|start_of_role|>assistant<|end_of_role|>"
+PHI = "<|user|>Hi<|end|><|assistant|>"
 
 FORMS = (
     Form("qwen3", HERMES, CHATML, "<|im_end|>\n", THINK, "<think>\n"),
@@ -200,6 +232,7 @@ FORMS = (
         "",
         ("<|channel|>analysis<|message|>", "<|end|>"),
         "<|channel|>analysis<|message|>",
+        said=("<|start|>assistant<|channel|>final<|message|>", "<|end|>"),
     ),
     Form(
         "gemma4",
@@ -234,33 +267,24 @@ FORMS = (
     Form(
         "granite3",
         listed("<|tool_call|>", ""),
-        "<|start_of_role|>assistant<|end_of_role|>",
+        GRANITE,
         "<|end_of_text|>",
         ("<think>", "</think>"),
     ),
-    Form("granite4", HERMES, "<|start_of_role|>assistant<|end_of_role|>", "<|end_of_text|>", ("<think>", "</think>")),
+    Form("granite4", HERMES, GRANITE, "<|end_of_text|>", ("<think>", "</think>")),
     Form(
         "cohere2",
-        lambda calls: (
-            "<|START_ACTION|>"
-            + compact(
-                [
-                    {"tool_call_id": str(index), "tool_name": call[0], "parameters": call[1]}
-                    for index, call in enumerate(calls)
-                ]
-            )
-            + "<|END_ACTION|>"
-        ),
+        around("<|START_ACTION|>", cohere, "<|END_ACTION|>"),
         COHERE,
         "<|END_OF_TURN_TOKEN|>",
         ("<|START_THINKING|>", "<|END_THINKING|>"),
         "<|START_THINKING|>",
     ),
-    Form("phi4_mini", listed("functools", ""), "<|user|>Hi<|end|><|assistant|>", "<|end|>"),
+    Form("phi4_mini", listed("functools", ""), PHI, "<|end|>"),
     Form(
         "phi4_mini",
         listed("<|tool_call|>", "<|/tool_call|>"),
-        "<|user|>Hi<|end|><|assistant|>",
+        PHI,
         "<|end|>",
         note="marked",
     ),
@@ -284,9 +308,7 @@ FORMS = (
         "seed_oss",
         each(
             "<seed:tool_call>\n",
-            lambda call: (
-                f"<function={call[0]}>\n{tags('<parameter={}', '</parameter>' + chr(10), middle='>')(call)}</function>"
-            ),
+            lambda call: f"<function={call[0]}>\n{TIGHT_PARAMETERS(call)}</function>",
             "\n</seed:tool_call>",
         ),
         "<seed:bos>user\nHi<seed:eos><seed:bos>assistant\n",
@@ -334,6 +356,7 @@ FORMS = (
         each(">>>", lambda call: f"{call[0]}\n{compact(call[1])}", "", ""),
         LLAMA,
         "<|eot_id|>",
+        said=(">>>all\n", ""),
         note="version 3.2",
     ),
     Form(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from streamparse import ResponseParser
@@ -12,9 +13,9 @@ def call(name: str, /, **arguments: Any) -> dict[str, Any]:
     return {"type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def cuts(text: str) -> list[list[str]]:
-    """The text whole, by character, and in pieces of some sizes."""
-    return [[text], *([text[at : at + size] for at in range(0, len(text), size)] for size in (1, 2, 5, 11))]
+WHOLE = 1_000_000
+SIZES = (WHOLE, 1, 2, 5, 11)
+"""The sizes of the pieces that a text comes in."""
 
 
 def message_of(
@@ -26,6 +27,7 @@ def message_of(
     errors: Any = "repair",
     finish_reason: str | None = None,
     problems: int | None = 0,
+    sizes: Sequence[int] = SIZES,
     **options: Any,
 ) -> dict[str, Any]:
     """The message, without its role, outer white space and call ids; the same for every cut, and no text is lost.
@@ -33,7 +35,8 @@ def message_of(
     ``problems`` is how many there must be; None asks for none in particular.
     """
     found = []
-    for pieces in cuts(text):
+    for size in sizes:
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
         parser = ResponseParser(family, prefix, tools=tools, errors=errors, spans=True, **options)
         events = [*parser.initial_events, *(event for piece in pieces for event in parser.feed(piece))]
         message, last = parser.finalize(finish_reason)
