@@ -1,0 +1,59 @@
+"""Arguments that quote the marks of their own family keep them, and nothing opens or closes inside a value."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.field.forms import FORMS, Call, Form
+from tests.field.reading import WHOLE, message_of
+
+MARK = re.compile(r"<[^<>\s\"]+>|\[[A-Z_/]+\]|functools|>>>")
+VALUE = "quoted"
+
+
+def marks_of(form: Form) -> list[str]:
+    """The marks that a form writes with; a dialect's quotes aside, which a value can't have inside."""
+    text = form.calls([("ff", {"a": VALUE})]) + form.turn_end + "".join(form.reasoning or ())
+    return [mark for mark in dict.fromkeys(MARK.findall(text)) if mark != '<|"|>']
+
+
+def ends_its_value(form: Form, mark: str) -> bool:
+    """Whether a mark is what ends a value, so that at a value's end it can only be that."""
+    text = form.calls([("ff", {"a": VALUE})])
+    return text.partition(VALUE)[2].lstrip().startswith(mark)
+
+
+def begins_its_value(form: Form, mark: str) -> bool:
+    """Whether a mark is what an argument begins with, so that where nothing stands before it another one begins."""
+    return mark in form.calls([("ff", {"a": VALUE})]).partition(VALUE)[0].split("ff", 1)[-1]
+
+
+QUOTED = [
+    pytest.param(form, mark, id=f"{form}: {mark}") for form in FORMS for mark in marks_of(form) if mark not in VALUE
+]
+
+
+@pytest.mark.parametrize(("form", "mark"), QUOTED)
+def test_a_mark_within_a_value_is_text(form: Form, mark: str) -> None:
+    values = [f"x{mark}y", f"x {mark} y"]
+    if not begins_its_value(form, mark):
+        values += [f"{mark}y", f"line\n  {mark}\nline"]
+    if not ends_its_value(form, mark) and not begins_its_value(form, mark):
+        values += [mark, f" {mark}", f"x{mark}"]
+    for value in values:
+        calls: list[Call] = [("ff", {"a": value, "b": "z"})]
+        text = form.calls(calls) + form.turn_end
+        assert message_of(form.family, text, prefix=form.prompt, sizes=(WHOLE, 1)) == {"tool_calls": form.made(calls)}
+
+
+# Values in tags have no escapes, so a whole call in one can't be told from a call; nor have Gemma's strings.
+ESCAPING = [form for form in FORMS if not re.search(r"arg_key|parameter[ =]|<\|\"\|>", form.calls([("f", {"a": "b"})]))]
+
+
+@pytest.mark.parametrize("form", ESCAPING, ids=str)
+def test_a_call_within_a_value_is_text(form: Form) -> None:
+    calls: list[Call] = [("outer", {"text": form.calls([("inner", {"a": "b"})])})]
+    text = form.calls(calls) + form.turn_end
+    assert message_of(form.family, text, prefix=form.prompt) == {"tool_calls": form.made(calls)}
