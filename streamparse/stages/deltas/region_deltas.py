@@ -112,7 +112,7 @@ class RegionDeltas:
         while self._readings and self._reader is None:
             reading = self._readings.pop(0)
             source = call_source(self.field, reading.content, self.captures, lenient=self._lenient)
-            if source is not None:
+            if source is not None and reading.content in READERS:
                 self._document = CallDocument(source, self._schemas, lenient=self._lenient)
                 self._calls = self._document.calls
                 with suppress(NotCertain):
