@@ -1,4 +1,4 @@
-"""Marks that text only mentions are text: in the answer and in reasoning, one mark or a pair, with or without quotes."""
+"""Marks that text only mentions are text: in answers and in reasoning, one mark or a pair, with quotes or without."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.field.reading import call, message_of
 
 MARK = re.compile(r"<[^<>\s\"]+>|\[[A-Z_/]+\]|functools")
 
-# What is never text there, mentioned or not: what opens reasoning, the ends of turns, headers of channels, and the marks
-# of Llama's code interpreter, which stand before anything.
+# What is never text there, mentioned or not: what opens reasoning, the ends of turns, headers of channels, and the
+# marks of Llama's code interpreter, which stand before anything.
 NEVER_TEXT = re.compile(r"<\|(?:channel|start|message|call|end|constrain|python_\w+)\|>")
 
 

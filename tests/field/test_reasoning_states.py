@@ -160,8 +160,8 @@ NEVER_CLOSED = [
         "a mention and then a call in it",
         "deepseek_v31",
         DEEPSEEK + "<think>",
-        "I need <｜tool▁calls▁begin｜> now.\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜>"
-        "<｜tool▁calls▁end｜>",
+        "I need <｜tool▁calls▁begin｜> now.\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{}"
+        "<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
         {"reasoning_content": "I need <｜tool▁calls▁begin｜> now.", "tool_calls": [call("f")]},
     ),
     Case(
