@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import regex
 
+from streamparse.repair.tag_likeness import closing_name, resembles
 from streamparse.stages.content.tag_parts import Step
 from streamparse.stages.content.tag_scanner import between_step
 from streamparse.stages.structure.tag_outline import HEAD_AT_MOST, TagOutline
@@ -25,7 +26,6 @@ LIKE_A_HEAD = regex.compile(r"[\w.-]++[\"'>]*+[ \t]*+(?:\n|\Z)")
 
 LONGEST_CLOSING = 60
 CLOSING_BEFORE = regex.compile(rf"<[/\\ ]++([^<>]{{1,{LONGEST_CLOSING}}})>\Z")
-WORDS = regex.compile(r"[^\W\d]\w*+", regex.ASCII)
 
 
 @dataclass(slots=True)
@@ -119,25 +119,3 @@ def may_stand(text: str, place: int, since: int, base: str) -> bool:
         CLOSING_BEFORE.search(text, max(since, before - LONGEST_CLOSING), before) if text[before - 1] == ">" else None
     )
     return wrong is not None and resembles(wrong[1], base)
-
-
-def closing_name(closing: str) -> str:
-    """Give the name in a closing tag: its last word.
-
-    >>> closing_name("</parameter>"), closing_name("</｜DSML｜parameter>")
-    ('parameter', 'parameter')
-    """
-    words = WORDS.findall(closing)
-    return words[-1] if words else ""
-
-
-def resembles(wrong: str, name: str) -> bool:
-    """Whether a tag's name looks like another one: one begins or ends with the other, or its last word does.
-
-    >>> [resembles(wrong, "parameter") for wrong in ("param", "parameters", "/parameter", "parameter=path", "div")]
-    [True, True, True, True, False]
-    """
-    return any(
-        len(word) >= 3 and (name.startswith(word) or name.endswith(word) or word.startswith(name))
-        for word in WORDS.findall(wrong)
-    )

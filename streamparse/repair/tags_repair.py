@@ -28,7 +28,14 @@ import regex
 from streamparse.errors import ContentError, ParseError
 from streamparse.repair.json_repair import mend_json
 from streamparse.repair.outcome import Damaged, Mended
-from streamparse.repair.tag_marks import Mark, closing_name, marks_in, resembles
+from streamparse.repair.tag_likeness import (
+    closing_name,
+    may_begin_a_tag,
+    misspelt_at_end,
+    remains_of_closing,
+    resembles,
+)
+from streamparse.repair.tag_marks import Mark, marks_in
 from streamparse.repair.values import value_mender
 from streamparse.stages.content.table import DEFAULT_CONTENT_LIMITS, content_error
 from streamparse.stages.content.tag_parts import Literal
@@ -39,6 +46,7 @@ from streamparse.stages.structure.tag_outline import TagOutline, tag_outline
 
 CLOSING_TAGS = regex.compile(r"(?:\s*+</[^<>\s]++>)*+\s*+")
 LAST_CLOSING_TAG = regex.compile(r"</([^<>\s]++)>\Z")
+FOLLOWS = regex.compile(r"(?P<blanks>\s*+)(?!</)(?P<line>[^\n]{1,100})")
 LONGEST_WRAPPER = 100
 WRONG_CLOSING = regex.compile(r"<[/\\ ]*+([^<>\s/\\][^<>\n]{0,60})>")
 
@@ -165,6 +173,7 @@ class TagEnds:
         self._marks = marks
         self._repaired = repaired
         self._name = closing_name(outline.shape.closing)
+        self._inner_tags = [fixed for fixed in fixed_texts(outline)[1:-1] if "<" in fixed]
         self._closing_tags = frozenset(closing_tags_of(outline))
 
     def of(self, number: int) -> tuple[int, int, int]:
@@ -184,10 +193,22 @@ class TagEnds:
         while closing > partner and not text[marks[closing - 1].end : marks[closing].start].strip():
             closing -= 1
         if closing > partner:
+            self._refuse_beginnings(marks[partner:closing], marks[closing].start)
             self._mends("a closing tag inside a value")
         if last > closing:
             self._mends("a doubled closing tag")
         return marks[closing].start, marks[last].end, last + 1
+
+    def _refuse_beginnings(self, quoted: list[Mark], end: int) -> None:
+        """Raise ContentError where what follows a closing tag looks like another tag, which may be an argument."""
+        text, start = self._text, self._outline.start
+        for mark in quoted:
+            follows = FOLLOWS.match(text, mark.end, end)
+            if follows and may_begin_a_tag(follows["blanks"], follows["line"], start):
+                raise content_error("what follows a closing tag may be another tag", text, mark.end)
+        for inner in self._inner_tags:
+            if (place := text.find(inner, quoted[0].end, end)) != -1:
+                raise content_error("there is a part of a tag in the value", text, place)
 
     def _unclosed(self, number: int) -> tuple[int, int, int]:
         """The value ends before the next tag, or at the end of the text."""
@@ -209,14 +230,25 @@ class TagEnds:
         return max(value_end, start), end, number + 1
 
     def _wrong_closing(self, start: int, end: int) -> int | None:
-        """Find a closing tag of a similar name at the end of a value; raises ContentError for one in its middle."""
-        for match in WRONG_CLOSING.finditer(self._text, start, end):
+        """Find a closing tag of a similar name at the end of a value; raises ContentError for one in its middle.
+
+        One whose own beginning stands in the value is a part of the value.
+        """
+        text, closing = self._text, self._outline.shape.closing
+        for match in WRONG_CLOSING.finditer(text, start, end):
             if match[0] not in self._closing_tags and not resembles(match[1], self._name):
                 continue
-            if self._text[match.end() : end].strip():
-                raise content_error("there is text after a wrong closing tag", self._text, match.end())
-            return match.start()
-        return None
+            own_beginning = text.find(f"<{match[1]}", start, match.start()) != -1
+            if not text[match.end() : end].strip():
+                return None if own_beginning else match.start()
+            if own_beginning:
+                continue
+            if match[0][1] in "/\\":
+                raise content_error("there is text after a wrong closing tag", text, match.end())
+        misspelt = misspelt_at_end(text, start, end, closing)
+        if misspelt is None and remains_of_closing(text, start, end, closing):
+            raise content_error("the closing tag is not whole", text, start)
+        return misspelt
 
     def _without_wrappers(self) -> int:
         """Find where the text ends without the tags that close around it."""

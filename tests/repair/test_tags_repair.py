@@ -95,7 +95,18 @@ def test_a_beginning_that_is_mentioned_in_a_line_is_text(mended):
 
 
 @pytest.mark.parametrize(
-    "wrong", ["</param>", "</parameters>", "</parameter=a>", "<parameter>", r"<\/parameter>", "</ parameter >"]
+    "wrong",
+    [
+        "</param>",
+        "</parameters>",
+        "</paramter>",
+        "</parameter",
+        "/parameter>",
+        "</parameter=a>",
+        "<parameter>",
+        r"<\/parameter>",
+        "</ parameter >",
+    ],
 )
 @pytest.mark.parametrize("family", [QWEN, MINIMAX])
 def test_a_closing_tag_of_a_similar_name_counts_where_it_ends_a_value(mended, family, wrong):
@@ -121,6 +132,18 @@ def test_closing_tags_may_be_mixed_up(mended):
     assert mended("xml-inline", text, GLM) == ({"a": "x", "b": [1]}, ["a wrong closing tag"])
     text = '<｜DSML｜parameter name="a" string="true">x</parameter>\n' + tag(DEEPSEEK, "b", "y")
     assert mended("xml-inline", text, DEEPSEEK) == ({"a": "x", "b": "y"}, ["a wrong closing tag"])
+
+
+@pytest.mark.parametrize("end", ["<value>1</value>", "<param>1</param>", "</div>"])
+@pytest.mark.parametrize("family", [QWEN, GLM])
+def test_a_closing_tag_whose_beginning_is_in_the_value_is_part_of_it(mended, family, end):
+    text = f"{head(family, 'a')}x {end}\n" + tag(family, "n", "y")
+    assert mended("xml-inline", text, family) == ({"a": f"x {end}", "n": "y"}, ["a missing closing tag"])
+
+
+@pytest.mark.parametrize("end", ["ameter>", "</pa", "</parameter x", "</parameter \n more"])
+def test_a_value_with_the_remains_of_a_closing_tag_is_in_doubt(mended, end):
+    assert mended("xml-inline", f"<parameter=a>\nx\n{end}\n" + tag(QWEN, "n", "y"), QWEN)[0] is None
 
 
 def test_a_wrong_closing_tag_with_text_after_it_is_in_doubt(mended):
@@ -155,6 +178,13 @@ def test_stray_tags_at_the_edges_of_a_key_are_dropped(mended, family, text, valu
         (QWEN, "<parameter=path\n/tmp/x\n</parameter>\n" + tag(QWEN, "a", "x")),
         (QWEN, "<parameter=a>\nx\n<parameter=path\n/tmp/x\n</parameter>\n"),
         (QWEN, "<parameter=>\nx\n</parameter>"),
+        (QWEN, tag(QWEN, "a", "x") + "<paramter=b>\ny\n</parameter>\n"),
+        (QWEN, tag(QWEN, "a", "x") + '<parameter name="b">\ny\n</parameter>\n'),
+        (QWEN, tag(QWEN, "a", "x") + "<param=b>\ny\n</parameter>\n"),
+        (QWEN, tag(QWEN, "a", "x") + "parameter=b>\ny\n</parameter>\n"),
+        (MINIMAX, tag(MINIMAX, "a", "x") + "<parameter=b>\ny\n</parameter>\n"),
+        (GLM, tag(GLM, "a", "x") + "<arg_kye>b</arg_key>\n<arg_value>y</arg_value>\n"),
+        (DEEPSEEK, tag(DEEPSEEK, "a", "x") + '<parameter name="b">y</｜DSML｜parameter>'),
         (MINIMAX, '<parameter name="path>\nx</parameter>\n<parameter name="b">\ny</parameter>'),
         (MINIMAX, "<parameter name=path>\nx</parameter>"),
         (DEEPSEEK, '<｜DSML｜parameter name="a" string="maybe">x</｜DSML｜parameter>'),
