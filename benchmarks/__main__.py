@@ -11,6 +11,7 @@ SECTIONS = {
     "transformers": "against_transformers",
     "growth": "growth",
     "memory": "memory",
+    "deltas": "deltas",
     "stream": "stream_cost",
 }
 

@@ -39,3 +39,8 @@ def clear_progress() -> None:
 def with_target(ratio: float, target: float) -> str:
     """A ratio that should be at least so high, marked where it is not."""
     return f"{ratio:.1f}× {'' if ratio >= target else f'(< {target:g}×)'}".rstrip()
+
+
+def with_limit(ratio: float, limit: float) -> str:
+    """A ratio that should be at most so high, marked where it is not."""
+    return f"{ratio:.1f}× {'' if ratio <= limit else f'(> {limit:g}×)'}".rstrip()
