@@ -32,7 +32,8 @@ class Unmended:
     """A part of a region that could not be mended although the rest could: one call of a list.
 
     ``index`` is its place among all the calls, ``name`` the function's name, ``text`` what was written, from
-    ``position`` on, and ``arguments`` those that could be read, for display only.
+    ``position`` on, and ``arguments`` those that could be read, for display only. ``incomplete`` says that the text was
+    cut off there.
     """
 
     index: int
@@ -41,6 +42,7 @@ class Unmended:
     position: int
     error: ContentError
     arguments: dict[str, Any]
+    incomplete: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,16 @@ value, or, in the lenient modes, with the error that kept it from having one.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from streamparse.errors import ContentError, LimitError, ParseError
 from streamparse.limits import DEFAULT_LIMITS, Limits
-from streamparse.repair import check_tags, mend
+from streamparse.repair import Unmended, check_tags, mend
 from streamparse.stages.body import Body
 from streamparse.stages.region import Prefill, RegionEnd
 from streamparse.stages.region_writer import Item
+from streamparse.stages.whole_calls import whole_calls
 
 
 class ContentStage:
@@ -82,6 +84,8 @@ class ContentStage:
         if self._lenient and not region.closed and not field.streams:
             cut_off = region.complete is False or (region.complete is None and self.finish_reason is None)
             region.incomplete = self.finish_reason == "length" or (ended_inside and cut_off)
+        if region.incomplete and self._read_whole_calls(region):
+            return
         if region.incomplete:
             region.error = ParseError(
                 "the generation ended inside the region",
@@ -100,6 +104,24 @@ class ContentStage:
             return
         if self._lenient and ended_inside and not field.streams:
             region.repaired.append("the close delimiter is missing")
+
+    def _read_whole_calls(self, region: RegionEnd) -> bool:
+        """Read the calls of a list that were whole when the generation ended, if there are any; the rest is a fault."""
+        whole = whole_calls(region.field, region.text)
+        if whole is None:
+            return False
+        part = replace(region, text=whole.text, repaired=[], faults=[])
+        try:
+            region.value = self._lenient_value(part)
+        except ParseError:
+            return False
+        error = ContentError("the generation ended inside the call", position=whole.size)
+        place = len(region.value) + len(part.faults)
+        rest = Unmended(place, "", region.text[whole.size :], whole.size, error, {}, incomplete=True)
+        region.repaired += part.repaired
+        region.faults += [*part.faults, rest]
+        region.incomplete = False
+        return True
 
     def _lenient_value(self, region: RegionEnd) -> Any:
         """The value by one of the field's readings; where none has one, or its markup says otherwise, a mended one."""

@@ -121,7 +121,7 @@ class TransformStage:
         return self._with_span(event, region)
 
     def _fault(self, region: RegionEnd, fault: Unmended) -> Event:
-        """One call of a list that could not be mended, although the others could."""
+        """One call of a list that is malformed or cut off, although the others are not."""
         event: Event = {
             "type": "region_malformed",
             "field": region.field.name,
@@ -129,8 +129,8 @@ class TransformStage:
             "error": fault.error.reason,
             "position": region.body_start + fault.position,
             "captures": region.captures,
-            "partial": {"name": fault.name, "arguments": fault.arguments},
-            "incomplete": False,
+            "partial": {"name": fault.name, "arguments": fault.arguments} if fault.name else None,
+            "incomplete": fault.incomplete,
         }
         if self._spans:
             event |= {"start": region.start, "end": region.start}

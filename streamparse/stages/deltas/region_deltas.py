@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -78,16 +78,20 @@ class RegionDeltas:
         self._taken = max(0, len(calls) - 1)
         return events
 
-    def rest(self, value: Any) -> list[Event]:
-        """The events that are left when the region has its value; raises ContentError where they can't continue it."""
+    def rest(self, value: Any, faults: Collection[int] = ()) -> list[Event]:
+        """The events that are left when the region has its value; raises ContentError where they can't continue it.
+
+        ``faults`` are the places of calls that are not in the value.
+        """
         if self._reader is not None:
             with suppress(NotCertain):
                 self._reader.finish()
         finals = list(_functions(value))
-        if len(finals) < sum(call.index is not None for call in self._calls):
+        whole = [call for place, call in enumerate(self._calls) if place not in faults]
+        if len(finals) < sum(call.index is not None for call in whole):
             raise _conflict("it has fewer calls")
-        missing = [Call(None, None) for _ in finals[len(self._calls) :]]
-        calls = zip(self._calls + missing, finals, strict=False)
+        missing = [Call(None, None) for _ in finals[len(whole) :]]
+        calls = zip(whole + missing, finals, strict=False)
         return [self._event(call, delta) for call, final in calls if (delta := _rest_of(call, *final))]
 
     def _read(self, text: str) -> None:

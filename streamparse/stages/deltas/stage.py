@@ -83,7 +83,7 @@ class DeltaStage:
         """
         if self._ended is None or self._ended[0] is not end:
             return []
-        return self._ended[1].rest(value)
+        return self._ended[1].rest(value, {fault.index for fault in end.faults})
 
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data, without the text of the open region, which the content stage keeps."""

@@ -43,6 +43,11 @@ class EitherStructure:
         return self._fitting.open_ended
 
     @property
+    def whole_items(self) -> int | None:
+        """As the reader that fits says."""
+        return self._fitting.whole_items
+
+    @property
     def broken(self) -> bool:
         """Whether no reader fits any more."""
         return self._fitting.broken

@@ -23,6 +23,7 @@ class LineStructure:
     open_ended = True
     broken = False
     tolerances = 0
+    whole_items = None
 
     def __init__(self, separator: str | None) -> None:
         self._separator = separator

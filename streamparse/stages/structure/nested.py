@@ -102,6 +102,7 @@ class NestedStructure:
         self._length = 0
         self.begins: bool | None = None
         self.end: int | None = None
+        self.whole_items: int | None = None
         self.broken = False
         self.tolerances = 0
 
@@ -226,6 +227,11 @@ class NestedStructure:
             self._state = "done"
             self.end = self._length - (len(text) - at)
 
+    def _item_follows(self, text: str, at: int) -> None:
+        """Another item follows in the outermost brackets, so that those before ``at`` are whole."""
+        if len(self._stack) == 1 and self._stack[0] != OBJECT and not self.broken:
+            self.whole_items = self._length - (len(text) - at)
+
     def _in_done(self, text: str, at: int) -> int:
         if not text[at:].isspace():
             self._state = "trailing"
@@ -305,10 +311,12 @@ class NestedStructure:
             else:
                 return at + 1
         elif character == ",":
+            self._item_follows(text, at)
             self._state = DUE[inner]
             return at + 1
         elif WORD.match(character) or character in "[{(" or character in self._grammar.quotes_by_character:
             if inner == CALLS and not self._grammar.brackets:
+                self._item_follows(text, at)
                 self._state = DUE[inner]
             else:
                 self._tolerates(DUE[inner])  # the comma is missing

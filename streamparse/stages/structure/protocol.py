@@ -37,6 +37,10 @@ class Structure(Protocol):
         """Whether more of the value may always follow a complete one, as another tag may."""
 
     @property
+    def whole_items(self) -> int | None:
+        """The offset up to which there are whole items of an outermost list, as far as another follows."""
+
+    @property
     def broken(self) -> bool:
         """Whether no continuation makes the text a value, even for a tolerant reader."""
 

@@ -33,6 +33,7 @@ class TagStructure:
 
     open_ended = True
     tolerances = 0
+    whole_items = None
 
     def __init__(self, outline: TagOutline, ends: tuple[str, ...] = ()) -> None:
         self._outline = outline
