@@ -235,7 +235,7 @@ def test_any_text_is_mended_or_refused(text, allow_truncated, brackets):
         outcome = mend_calls(Damaged(text, {"brackets": brackets}, allow_truncated))
     except (ContentError, LimitError):
         return
-    assert outcome.value
+    assert outcome.value or not outcome.faults
     json.dumps(outcome.value, allow_nan=False)
 
 
