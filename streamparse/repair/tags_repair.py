@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import regex
@@ -51,6 +52,9 @@ LONGEST_WRAPPER = 100
 WRONG_CLOSING = regex.compile(r"<[/\\ ]*+([^<>\s/\\][^<>\n]{0,60})>")
 
 
+compiled_once = lru_cache(256)(compile_tag_pattern)
+
+
 def mend_tags(damaged: Damaged) -> Mended:
     r"""Read a text as tags, by what its markup says.
 
@@ -64,7 +68,7 @@ def mend_tags(damaged: Damaged) -> Mended:
     if not isinstance(pattern, str):
         raise ContentError("xml-inline needs the argument tag_pattern")
     try:
-        compiled = compile_tag_pattern(pattern)
+        compiled = compiled_once(pattern)
     except FaultyPattern as error:
         raise ContentError(f"tag_pattern can't be compiled: {error}") from None
     outline = tag_outline(pattern)
