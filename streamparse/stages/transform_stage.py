@@ -13,6 +13,8 @@ from streamparse.repair.outcome import Unmended
 from streamparse.stages.calls import as_calls, check_calls
 from streamparse.stages.content_stage import located
 from streamparse.stages.deltas import DeltaStage
+from streamparse.stages.deltas.partial import partial_calls
+from streamparse.stages.deltas.plan import is_call_field
 from streamparse.stages.region import RegionEnd
 from streamparse.stages.region_writer import Item
 from streamparse.stages.schema_typing import ToolSchemas
@@ -115,10 +117,19 @@ class TransformStage:
             "error": error.reason,
             "position": error.position,
             "captures": region.captures,
-            "partial": None,
+            "partial": self._partial(region),
             "incomplete": region.incomplete,
         }
         return self._with_span(event, region)
+
+    def _partial(self, region: RegionEnd, place: int = 0) -> Any:
+        """What could be read of a region's call, or of its calls if there are several; None where it has none."""
+        if not is_call_field(region.field):
+            return None
+        calls = partial_calls(region.field, region.captures, region.text, self._schemas, lenient=self._lenient)
+        if not calls:
+            return None
+        return calls if place == 0 and len(calls) > 1 else calls[place]
 
     def _fault(self, region: RegionEnd, fault: Unmended) -> Event:
         """One call of a list that is malformed or cut off, although the others are not."""
@@ -129,7 +140,7 @@ class TransformStage:
             "error": fault.error.reason,
             "position": region.body_start + fault.position,
             "captures": region.captures,
-            "partial": {"name": fault.name, "arguments": fault.arguments} if fault.name else None,
+            "partial": {"name": fault.name, "arguments": fault.arguments} if fault.name else self._partial(region, -1),
             "incomplete": fault.incomplete,
         }
         if self._spans:

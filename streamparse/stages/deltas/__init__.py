@@ -7,6 +7,7 @@ readers.py             the table of readers, one a content parser: json_reader.p
                        tags_reader.py (with tag_values.py) and lines_reader.py (with escapes.py for strings)
 document.py            takes the parts that a reader finds to the calls that they belong to
 arguments.py           writes a call's arguments as compact JSON (compact.py), as far as they are certain
+partial.py             what can be read of a call that was cut off
 places.py              what a tool's schema makes of a value, before it is whole
 """
 
