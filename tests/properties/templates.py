@@ -10,6 +10,14 @@ from hypothesis import strategies as st
 from tests.properties.delimiters import Given, delimiters, literal_delimiters, weighted
 
 ANCHOR = "@@"
+"""What each of ``ANCHORS`` matches."""
+
+ANCHORS: list[dict[str, Any]] = [
+    {"start_anchor": ANCHOR},
+    {"start_anchor": [ANCHOR, ANCHOR + "\n", "##"]},
+    {"start_anchor_pattern": r"@@\s*"},
+    {"start_anchor_pattern": "@@(?=<)|@@"},
+]
 
 NAMES = ("calls", "content", "reasoning", "x")
 
@@ -116,7 +124,7 @@ def samples(draw: st.DrawFn, *, literal: bool = False, contents: tuple[str, ...]
     for name in names:
         fields[name], parts = draw(_fields(implicit=name == implicit, literal=literal, contents=contents))
         regions.append(parts)
-    template: dict[str, Any] = {"start_anchor": ANCHOR, "fields": fields}
+    template: dict[str, Any] = {**draw(st.sampled_from(ANCHORS)), "fields": fields}
     usual_defaults = [None, {"role": "assistant"}, {"role": "assistant", names[0]: ""}]
     defaults = draw(st.sampled_from([*usual_defaults, *usual_defaults, {names[0]: []}, {names[0]: None}]))
     if defaults is not None:
