@@ -195,6 +195,8 @@ def test_text_becomes_the_message(sample: Sample, errors: Any, size: int) -> Non
     for start in range(0, len(sample.text), size):
         parser.feed(sample.text[start : start + size])
     message, _ = parser.finalize()
+    for made in message.get("tool_calls", []):
+        made.pop("id", None)  # the lenient modes keep ids that version 1 has no words for; see tests/field
     assert message == {"role": "assistant", **sample.message}
     assert parser.problems == []
 
