@@ -31,12 +31,16 @@ class RegionChunk(TypedDict):
 
 
 class RegionClose(TypedDict):
-    """A region ended; ``value`` is what its text parsed to. ``repaired`` lists what was mended, if anything was."""
+    """A region ended; ``value`` is what its text parsed to. ``repaired`` lists what was mended, if anything was.
+
+    ``unclosed`` is true, in the lenient modes, where a text such as reasoning ended without its close delimiter.
+    """
 
     type: Literal["region_close"]
     field: str
     value: Any
     repaired: NotRequired[list[str]]
+    unclosed: NotRequired[bool]
     start: NotRequired[int]
     end: NotRequired[int]
 

@@ -88,6 +88,8 @@ class TransformStage:
         event: Event = {"type": "region_close", "field": field.name, "value": value}
         if region.repaired:
             event["repaired"] = region.repaired
+        if self._lenient and field.streams and not region.closed:
+            event["unclosed"] = True
         return self._with_span(event, region)
 
     def _strict_value(self, region: RegionEnd) -> Any:
