@@ -123,7 +123,8 @@ class BoundedSeeker:
         """Raises LimitError if more than the limit is held back."""
         if read - self._at > self._limit:
             raise LimitError(
-                f"more than {self._limit} characters are held back that may still become a delimiter",
+                f"more than {self._limit} characters are held back that may still become a delimiter; "
+                "raise Limits.held_text if that is meant",
                 limit="held_text",
                 position=self._at,
             )

@@ -138,17 +138,20 @@ class Delimiter:
         LimitError if it takes too long.
         """
         program = self.backtracking
-        if program is None or not (program.context or program.asks_start):
-            try:
-                if self.before_lookahead is not None:
-                    match = self.before_lookahead.fullmatch(window, start - base, end - base, timeout=CAPTURE_SECONDS)
-                else:
-                    match = self.compiled.match(window, start - base, timeout=CAPTURE_SECONDS)
-            except (TimeoutError, MemoryError):
-                match = None
-            if match is not None and match.end() == end - base:
-                return {name: text for name, text in match.groupdict().items() if text is not None}
-        # `regex` takes too long here, errs, may not match what it would prefer, or would see another beginning.
+        # `regex` sees what stands before; one character will do where the pattern only asks whether anything does
+        seen = before if before or base == 0 or program is None or not program.asks_start else "\0"
+        text, shift = (seen + window, len(seen)) if seen else (window, 0)
+        first, last = start - base + shift, end - base + shift
+        try:
+            if self.before_lookahead is not None:
+                match = self.before_lookahead.fullmatch(text, first, last, timeout=CAPTURE_SECONDS)
+            else:
+                match = self.compiled.match(text, first, timeout=CAPTURE_SECONDS)
+        except (TimeoutError, MemoryError):
+            match = None
+        if match is not None and match.end() == last:
+            return {name: text for name, text in match.groupdict().items() if text is not None}
+        # `regex` takes too long here, errs, or may not match what it would prefer.
         return (groups_of(program, window, base, start, end, before) if program is not None else None) or {}
 
     def lint(self) -> list[str]:

@@ -199,7 +199,8 @@ class LinearSeeker:
     def raise_limit(self) -> None:
         """Says that too much text is held back."""
         raise LimitError(
-            f"more than {self.limit} characters are held back that may still become a delimiter",
+            f"more than {self.limit} characters are held back that may still become a delimiter; "
+            "raise Limits.held_text if that is meant",
             limit="held_text",
             position=self.registers[0],
         )

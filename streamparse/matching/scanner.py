@@ -288,7 +288,8 @@ class Scanner:
         keep = self._read - hold
         if keep > self.limit:
             raise LimitError(
-                f"more than {self.limit} characters are held back that may still become a delimiter",
+                f"more than {self.limit} characters are held back that may still become a delimiter; "
+                "raise Limits.held_text if that is meant",
                 limit="held_text",
                 position=hold,
             )
