@@ -65,8 +65,8 @@ class Policy:
     """What the lenient modes do with a template's generations.
 
     ``starts_in``: the field in which a generation may begin when its prompt is not known. ``calls_in_reasoning``: a
-    call inside a region of text is held (``hold``) until it is clear whether the region closes, or is always
-    ``text``.
+    call inside a region of text is held (``hold``) until it is clear whether the region closes, is always ``text``, or
+    always a ``call``, after which the region goes on.
     """
 
     description: str = ""

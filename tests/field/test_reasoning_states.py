@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from streamparse import get_response_template, response_template_names
+from streamparse import ResponseParser, get_response_template, response_template_names
 from tests.field.forms import CHATML, COHERE, DEEPSEEK, FORMS, MISTRAL, Form
-from tests.field.reading import call, message_of
+from tests.field.reading import call, message_of, shape
 
 GEMMA = "<bos><|turn>user\nHi<turn|>\n<|turn>model\n"
 THINKING = sorted(
@@ -325,9 +325,33 @@ def test_without_its_prompt_a_lone_close_ends_reasoning_that_the_prompt_opened(f
     assert message_of(form.family, form.thinks("r") + "Hi.") == {"reasoning_content": "r", "content": "Hi."}
 
 
-def test_a_call_in_reasoning_can_be_told_to_stay_text() -> None:
-    source = get_response_template("qwen3").source
-    as_text = source | {"streamparse": source["streamparse"] | {"calls_in_reasoning": "text"}}
-    text = '<think>Hm.<tool_call>{"name": "f", "arguments": {}}</tool_call>'
-    assert message_of(as_text, text) == {"reasoning_content": text.removeprefix("<think>")}
-    assert message_of("qwen3", text) == {"reasoning_content": "Hm.", "tool_calls": [call("f")]}
+CALL = "<tool_call>\n<function=f>\n<parameter=a>\nx\n</parameter>\n</function>\n</tool_call>"
+MADE = [call("f", a="x")]
+
+
+@pytest.mark.parametrize(
+    ("policy", "text", "message"),
+    [
+        ("hold", f"Hm.{CALL}\n", {"reasoning_content": "Hm.", "tool_calls": MADE}),
+        ("hold", f"Hm.{CALL}\n</think>Hi", {"reasoning_content": f"Hm.{CALL}", "content": "Hi"}),
+        ("text", f"Hm.{CALL}\n", {"reasoning_content": f"Hm.{CALL}"}),
+        ("text", f"Hm.{CALL}\n</think>Hi", {"reasoning_content": f"Hm.{CALL}", "content": "Hi"}),
+        ("call", f"Hm.{CALL}\n", {"reasoning_content": "Hm.", "tool_calls": MADE}),
+        ("call", f"Hm.{CALL}\n</think>Hi", {"reasoning_content": "Hm.", "tool_calls": MADE, "content": "Hi"}),
+        ("call", f"Hm.{CALL}So.{CALL}</think>", {"reasoning_content": "Hm.\n\nSo.", "tool_calls": MADE + MADE}),
+        ("call", "Use <tool_call> so.</think>Hi", {"reasoning_content": "Use <tool_call> so.", "content": "Hi"}),
+    ],
+)
+def test_what_calls_in_reasoning_are_is_for_the_template_to_say(
+    policy: str, text: str, message: dict[str, Any]
+) -> None:
+    source = get_response_template("qwen3_5").source
+    template = source | {"streamparse": source["streamparse"] | {"calls_in_reasoning": policy}}
+    prefix = CHATML + "<think>\n"
+    assert message_of(template, text, prefix=prefix) == message
+    for end in range(len(text)):
+        parser = ResponseParser(template, prefix, errors="repair")
+        parser.feed(text[:end])
+        restored = ResponseParser.restore(parser.snapshot(), template)
+        restored.feed(text[end:])
+        assert shape(restored.finalize()[0]) == message

@@ -317,7 +317,8 @@ OTHERS = [
     Case(
         "not the function's mark",
         "step3",
-        '<｜tool_call_begin｜><steptml:invoke name="f"><steptml:parameter name="a">x</steptml:parameter></steptml:invoke>'
+        '<｜tool_call_begin｜><steptml:invoke name="f"><steptml:parameter name="a">x</steptml:parameter>'
+        "</steptml:invoke>"
         "<｜tool_call_end｜>",
         {"tool_calls": [call("f", a="x")]},
     ),

@@ -36,6 +36,8 @@ class Talking:
             core.outside()
         elif seen.what == "again" and not self.plain:
             writer.unclaimed(seen.text)
+        elif seen.what == "open" and core.template.policy.calls_in_reasoning == "call":
+            core.interrupt(self._field, seen.text)
         elif seen.what == "open" and core.may_hold and core.template.policy.calls_in_reasoning == "hold":
             core.go(Aside(core, self._field, seen))
         elif seen.what == "turn" and core.may_hold:

@@ -50,6 +50,7 @@ class RecoveringTokenizer:
         self._limits = limits
         self._read_again_left = _READ_AGAIN_FACTOR * limits.doubtful_text
         self._segments: list[tuple[str, int]] = []
+        self._interrupted: Field | None = None
         self._zero_width: tuple[int, set[str]] = (-1, set())
         self.mode: Mode = Outside(self)
         self._scanner = Scanner(self.mode.watched.watch, limits.held_text, context=template.context)
@@ -118,8 +119,20 @@ class RecoveringTokenizer:
         self.mode = mode
 
     def outside(self) -> None:
-        """Change to where no explicit region is open."""
-        self.go(Outside(self))
+        """Change to where no explicit region is open, or back to the region of text that a call interrupted."""
+        if self._interrupted is None:
+            self.go(Outside(self))
+            return
+        field, self._interrupted = self._interrupted, None
+        self.writer.open(field, "", {})
+        self.talk(field)
+
+    def interrupt(self, field: Field, text: str) -> None:
+        """End a region of text for a call, whose open ``text`` is; the region goes on behind the call."""
+        self.writer.end_unclosed()
+        self.outside()
+        self._interrupted = field
+        self.read_next(text)
 
     def talk(self, field: Field) -> None:
         """Change to a region of text that has begun."""
@@ -153,6 +166,7 @@ class RecoveringTokenizer:
             "scanner": self._scanner.snapshot(),
             "writer": self.writer.snapshot(),
             "read_again_left": self._read_again_left,
+            "interrupted": None if self._interrupted is None else self._interrupted.name,
             "zero_width": [self._zero_width[0], sorted(self._zero_width[1])],
         }
 
@@ -163,6 +177,8 @@ class RecoveringTokenizer:
         self._scanner.restore(state["scanner"])
         self.writer.restore(state["writer"], self.template.fields)
         self._read_again_left = state["read_again_left"]
+        interrupted = state["interrupted"]
+        self._interrupted = None if interrupted is None else self.template.fields[interrupted]
         self._zero_width = (state["zero_width"][0], set(state["zero_width"][1]))
 
     def _read_segments(self) -> None:
