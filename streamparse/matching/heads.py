@@ -16,7 +16,6 @@ from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.syntax import (
     Alternatives,
     Assertion,
-    Atomic,
     Chars,
     Group,
     Look,
@@ -100,7 +99,7 @@ def _beginnings(node: Node, at_the_end: set[str], *, first: bool = True) -> list
     match node:
         case Chars(literal=str(letter)):
             found = [(letter, True)]
-        case Group(body=body) | Atomic(body=body):
+        case Group(body=body):
             found = _beginnings(body, at_the_end, first=first)
         case Alternatives(branches):
             each = [_beginnings(branch, at_the_end, first=first) for branch in branches]

@@ -121,3 +121,10 @@ def test_chunks_are_not_one_object() -> None:
     first, second = parser.feed("b")[0], parser.feed("c")[0]
     first["text"] = "changed"
     assert second["text"] == "c"
+
+
+@pytest.mark.parametrize("errors", ["strict", "report"])
+def test_an_atomic_group_that_gives_nothing_back_holds_nothing_back(errors: Any) -> None:
+    template = load_response_template({"start_anchor": "@@", "fields": {"calls": {"close_pattern": "<(?>a|ab)>"}}})
+    pieces = list(" some text <a> some text <ab><a>")
+    assert given_out(template, pieces, errors, plain=True) == given_out(template, pieces, errors, plain=False)
