@@ -83,7 +83,8 @@ class Calling:
 
     @property
     def _complete(self) -> bool:
-        return self.reader.complete and not self.reader.broken
+        """Whether the text is a value; no text at all may be that of a call without arguments, but nothing says so."""
+        return self.reader.complete and not self.reader.broken and self.reader.begins is not None
 
     def _take_delimiter(self, seen: Seen) -> None:
         core = self._core

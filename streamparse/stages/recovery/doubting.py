@@ -30,7 +30,7 @@ class Doubting:
     def __init__(self, core: RecoveringTokenizer, field: Field, reader: Structure, first: Seen, written: int) -> None:
         self._core = core
         self._field = field
-        self._reader = reader
+        self.reader = reader
         self._first = first
         self._written = written
         self._held = Body()
@@ -43,14 +43,14 @@ class Doubting:
         """Hold, and decide where the structure does."""
         if text:
             self._held.append(text)
-            self._reader.feed(text)
+            self.reader.feed(text)
             if text.strip():
                 self._latest = None
         # what goes wrong after the delimiter shows that it was one: the value was never ended
-        failed = self._reader.tolerances > self._tolerances or (self._reader.broken and self._reader.end is None)
+        failed = self.reader.tolerances > self._tolerances or (self.reader.broken and self.reader.end is None)
         if failed or self._held.size > self._core.hold_limit:
             self._end_at_first(seen)
-        elif self._reader.end is not None:
+        elif self.reader.end is not None:
             self._value_ends(seen)
         elif seen is not None:
             self._take_delimiter(seen)
@@ -71,7 +71,7 @@ class Doubting:
         latest = None if self._latest is None else [self._latest[0], self._latest[1].state()]
         return {
             "field": self._field.name,
-            "reader": self._reader.snapshot(),
+            "reader": self.reader.snapshot(),
             "first": self._first.state(),
             "written": self._written,
             "held": self._held.text(),
@@ -84,7 +84,7 @@ class Doubting:
         """From what :meth:`state` gave."""
         field = core.template.fields[state["field"]]
         doubting = cls(core, field, structure_of(field), Seen.from_state(core, state["first"]), state["written"])
-        doubting._reader.restore(state["reader"])
+        doubting.reader.restore(state["reader"])
         doubting._held.clear()
         doubting._held.append(state["held"])
         doubting._tolerances = state["tolerances"]
@@ -98,17 +98,17 @@ class Doubting:
         else:
             self._latest = None
         self._held.append(seen.text)
-        self._reader.feed(seen.text)
+        self.reader.feed(seen.text)
 
     def _take_delimiter(self, seen: Seen) -> None:
         core = self._core
-        if not self._reader.inside:
+        if not self.reader.inside:
             core.writer.text(self._held.text(), None)
             if seen.what == "close":
                 core.writer.close(seen.text, seen.captures)
                 core.outside()
             else:
-                core.writer.end_unclosed(closed=False, complete=self._reader.complete)
+                core.writer.end_unclosed(closed=False, complete=self.reader.complete)
                 core.outside()
                 core.read_next(seen.text)
         elif self._latest is not None and seen.what != "close":
@@ -119,7 +119,7 @@ class Doubting:
     def _value_ends(self, seen: Seen | None) -> None:
         """The value is whole: what was held is part of it, and the region goes on, or ends where its value ends."""
         core = self._core
-        calling = core.call(self._field, self._reader, self._written)
+        calling = core.call(self._field, self.reader, self._written)
         if not calling.take_read(self._held.text(), seen) and seen is not None:
             calling.take("", seen)
 

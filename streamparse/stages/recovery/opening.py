@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 
 
 class Opening:
-    """Holds the delimiter and what follows until it begins like a value of the field, or can't any more."""
+    """Holds the delimiter and what follows until it begins like a value of the field, or can't any more.
+
+    ``before`` is text right before the delimiter that is the same open again, written once too often.
+    """
 
     name = "opening"
     plain = False
 
-    def __init__(self, core: RecoveringTokenizer, delimiter: Seen, held: str = "") -> None:
+    def __init__(self, core: RecoveringTokenizer, delimiter: Seen, held: str = "", before: str = "") -> None:
         self._core = core
         self._delimiter = delimiter
+        self._before = before
         self._call = Calling(core, delimiter.field)
         self._held = Body()
         self.watched = self._call.watched
@@ -36,6 +40,8 @@ class Opening:
         if begins:
             if not self._open(seen) and seen is not None:
                 self._call.take("", seen)
+        elif seen is not None and self._is_doubled(seen):
+            self._core.go(Opening(self._core, seen, before=self._text()))
         elif begins is False or seen is not None or self._held.size > self._core.hold_limit:
             self._quote(seen)
 
@@ -49,19 +55,31 @@ class Opening:
 
     def state(self) -> dict[str, Any]:
         """The delimiter and the held text."""
-        return {"delimiter": self._delimiter.state(), "held": self._held.text()}
+        return {"delimiter": self._delimiter.state(), "held": self._held.text(), "before": self._before}
 
     @classmethod
     def from_state(cls, core: RecoveringTokenizer, state: dict[str, Any]) -> Opening:
         """From what :meth:`state` gave."""
-        return cls(core, Seen.from_state(core, state["delimiter"]), state["held"])
+        return cls(core, Seen.from_state(core, state["delimiter"]), state["held"], state["before"])
 
     def _hold(self, text: str) -> None:
         self._held.append(text)
         self._call.reader.feed(text)
 
+    def _is_doubled(self, seen: Seen) -> bool:
+        """Whether the same open comes again, with nothing between, so that the first one is one too many."""
+        delimiter = self._delimiter
+        is_same = seen.what == "open" and seen.field is delimiter.field and bool(seen.text and delimiter.text)
+        return is_same and len(self._before) < self._core.hold_limit and not self._held.text().strip()
+
+    def _text(self) -> str:
+        return self._before + self._delimiter.text + self._held.text()
+
     def _open(self, seen: Seen | None) -> bool:
         core, delimiter = self._core, self._delimiter
+        if self._before:
+            core.writer.end_unclosed()
+            core.writer.unclaimed(self._before)
         core.writer.open(delimiter.field, delimiter.text, delimiter.captures)
         core.go(self._call)
         return self._call.take_read(self._held.text(), seen)
@@ -72,4 +90,4 @@ class Opening:
         if not self._delimiter.text:
             core.forbid_zero_width()  # the same open would be found here again, and again be a quotation
         core.read_again(self._held.text() + (seen.text if seen is not None else ""))
-        core.writer.text(self._delimiter.text, core.template.implicit)
+        core.writer.text(self._before + self._delimiter.text, core.template.implicit)

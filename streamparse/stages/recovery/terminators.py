@@ -6,6 +6,7 @@ the body before it is over, where the structure of the body allows that.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -13,8 +14,8 @@ from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.syntax import Alternatives, Chars, Group, Node, Repeat, Sequence
 from streamparse.template.model import Field
 
-_SHORTEST = 3
-"""Shorter literals say too little: a line break, a bracket."""
+_MARK = re.compile(r"[<\[◁][^\s]+[>\]▷]")
+"""What stands between brackets is a mark; other literals, such as a line break or a word, say too little."""
 
 
 def has_tags(field: Field) -> bool:
@@ -33,7 +34,7 @@ def terminators_of(close: Delimiter | None) -> tuple[str, ...]:
         return ()
     found: list[str] = []
     for text in sorted(_literals(close.tree), key=len):
-        if len(text) >= _SHORTEST and not any(text.startswith(shorter) for shorter in found):
+        if _MARK.fullmatch(text) and not any(text.startswith(shorter) for shorter in found):
             found.append(text)
     return tuple(sorted(found))
 

@@ -198,7 +198,7 @@ class RecoveringTokenizer:
         mode = self.mode
         what, field = mode.watched.actions[match.index]
         if what == "part":
-            mode.take(released + match.text, None)
+            self._take_part(released, Seen("close", field, match.text, match.captures))
             return
         if not match.text and what == "open" and mode.name != Outside.name:
             # an open that takes no text, such as a lookahead for JSON, says nothing inside another region
@@ -210,6 +210,19 @@ class RecoveringTokenizer:
         mode.take(released, Seen(what, field, match.text, match.captures))
         if not match.text:
             self._guard_progress(match.start, mode, opened=what == "open")
+
+    def _take_part(self, released: str, part: Seen) -> None:
+        """A part of a close is text where only what follows a value tells that it has ended, and a close elsewhere."""
+        depth, watched = len(self._segments), self.mode.watched
+        if released:
+            self.mode.take(released, None)
+        mode = self.mode
+        if mode.watched is not watched:
+            self._segments.insert(depth, (part.text, 0))
+        elif isinstance(mode, Calling | Doubting | Trailing) and not mode.reader.open_ended:
+            mode.take("", part)
+        else:
+            mode.take(part.text, None)
 
     def _guard_progress(self, position: int, came_from: Mode, *, opened: bool) -> None:
         """After a zero-width match: never come twice through the same mode at one position, nor open twice there."""

@@ -33,7 +33,7 @@ class Trailing:
     def __init__(self, core: RecoveringTokenizer, field: Field, reader: Structure, size: int) -> None:
         self._core = core
         self._field = field
-        self._reader = reader
+        self.reader = reader
         self._size = size
         self._stray = STRAY_BRACKETS if field.policy.ends_with_value else STRAY
         self._held = Body()
@@ -48,7 +48,7 @@ class Trailing:
         """Hold, until a delimiter decides or the value turns out to go on."""
         if text:
             self._held.append(text)
-            self._reader.feed(text)
+            self.reader.feed(text)
         self._decide(text, seen)
 
     def skip(self, text: str) -> None:
@@ -63,7 +63,7 @@ class Trailing:
         """The field, the held text, and what the reader knows."""
         return {
             "field": self._field.name,
-            "reader": self._reader.snapshot(),
+            "reader": self.reader.snapshot(),
             "size": self._size,
             "held": self._held.text(),
         }
@@ -73,15 +73,15 @@ class Trailing:
         """From what :meth:`state` gave."""
         field = core.template.fields[state["field"]]
         trailing = cls(core, field, structure_of(field), state["size"])
-        trailing._reader.restore(state["reader"])
+        trailing.reader.restore(state["reader"])
         trailing._held.append(state["held"])
         return trailing
 
     def _decide(self, text: str, seen: Seen | None) -> None:
         core = self._core
-        if self._reader.end != self._size:
+        if self.reader.end != self._size:
             held = self._held.text()
-            calling = core.call(self._field, self._reader, self._size)
+            calling = core.call(self._field, self.reader, self._size)
             if not calling.take_read(held, seen) and seen is not None:
                 calling.take("", seen)
         elif self._held.size > core.hold_limit or self._goes_on(text):

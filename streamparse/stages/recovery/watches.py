@@ -3,7 +3,7 @@
 The entries of a watch are (what it is, field, delimiter); what it is: ``open``, ``close``, ``again`` (the open
 delimiter of the region that is open already), ``turn`` (the implicit field's close: the end of the turn) or ``part``
 (a literal of the open region's close delimiter: text, which comes in one piece) or ``stray`` (the close delimiter of a
-region of text where none is open).
+region, or a part of it, where none is open).
 """
 
 from __future__ import annotations
@@ -32,11 +32,7 @@ class Watches:
         self._turn: list[Entry] = (
             [("turn", implicit, implicit.close)] if implicit is not None and implicit.close is not None else []
         )
-        strays: list[Entry] = [
-            ("stray", field, field.close)
-            for _, field, _ in self._opens
-            if field.streams and field.close is not None and terminators_of(field.close) and not field.close.context
-        ]
+        strays = [entry for _, field, _ in self._opens for entry in _strays(field)]
         ends: list[Entry] = [("close", field, close) for _, field, close in self._turn]
         self.outside = watched([*self._opens, *ends, *strays])
         self._built: dict[tuple[str, str], Watched] = {}
@@ -52,7 +48,7 @@ class Watches:
 
     def calling(self, field: Field) -> Watched:
         """In a structured region: its close, every open, the end of the turn."""
-        return self._get("calling", field, [*self._opens, *self._turn, *_parts(field)], _ENDS_OF_VALUES)
+        return self._get("calling", field, [*self._opens, *_parts(field), *self._turn], _ENDS_OF_VALUES)
 
     def beginning(self, field: Field) -> Watched:
         """Where a generation may have begun inside a region: its close, every open, the end of the turn."""
@@ -64,6 +60,14 @@ class Watches:
             entries = close + [entry for entry in others if entry[2] is not None]
             self._built[mode, field.name] = watched(entries, marks)
         return self._built[mode, field.name]
+
+
+def _strays(field: Field) -> list[Entry]:
+    """What closes a field's regions, for where none is open: a text's close as it is, of others only its marks."""
+    marks = terminators_of(field.close)
+    if field.close is None or not marks or field.close.context:
+        return []
+    return [("stray", field, field.close if field.streams else Delimiter.of_literals(marks))]
 
 
 def _parts(field: Field) -> list[Entry]:

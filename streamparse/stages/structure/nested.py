@@ -50,6 +50,8 @@ class Grammar:
 
 BLANKS = re.compile(r"[ \t\n\r]*+")
 WORD = re.compile(r"[\w.+-]++")
+FENCE = re.compile(r"`{3}\w{0,16}[ \t]{0,16}\n")
+FENCE_SO_FAR = re.compile(r"`{1,2}|`{3}\w{0,16}[ \t]{0,16}")
 UNESCAPED = {quote.closing: re.compile(rf"[^{quote.closing}\\]*+") for quote in PLAIN_QUOTES}
 
 # What stands on the stack for each thing that can be open, the character that closes it, and what is due in it at its
@@ -248,6 +250,12 @@ class NestedStructure:
         character, state = text[at], self._state
         if state in ITEMS and (opened := self._string_opens(text, at)):
             return opened
+        if not self._stack and character == "`":
+            return self._after_fence(text, at)
+        if state == "key" and character == "{" and self._stack == [OBJECT] and self.begins is None:
+            self._tolerates(state)  # doubled braces, as in a template of Python
+            self._stack.append(OBJECT)
+            return at + 1
         if not self._stack and not self._can_begin(character):
             self._breaks()
             self._state = "trailing"
@@ -262,6 +270,18 @@ class NestedStructure:
             self._is_sure()
             return at + 1
         return self._between(text, at)
+
+    def _after_fence(self, text: str, at: int) -> int:
+        """The place after a code fence that the value stands in."""
+        line = text.find("\n", at) + 1
+        if FENCE.fullmatch(text, at, line):
+            return line
+        if not line and FENCE_SO_FAR.fullmatch(text, at):
+            self._held = text[at:]
+            return len(text)
+        self._breaks()
+        self._state = "trailing"
+        return len(text)
 
     def _can_begin(self, character: str) -> bool:
         grammar = self._grammar

@@ -322,6 +322,31 @@ ENDS_WITH_VALUE = [
 
 WRONG_CLOSES = [
     Case(
+        "the open and the close written twice",
+        "qwen3",
+        '<tool_call>\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\n</tool_call>\nDone.',
+        {"content": "Done.", "tool_calls": [call("f")]},
+    ),
+    Case(
+        "an open that is mentioned twice",
+        "qwen3",
+        "Write <tool_call> <tool_call> so.",
+        {"content": "Write <tool_call> <tool_call> so."},
+    ),
+    Case(
+        "half of a close of two tags behind a value that tells its own end",
+        "qwen3_5",
+        '<tool_call>\n{"name": "f", "arguments": {"a": "</function>"}}\n</tool_call>Done.',
+        {"content": "Done.", "tool_calls": [call("f", a="</function>")]},
+    ),
+    Case(
+        "another call's open where nothing was written yet of one in tags",
+        "qwen3_5",
+        "<tool_call>\n<function=f>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>",
+        {"tool_calls": [call("f", a="1")]},
+        ("region_malformed",),
+    ),
+    Case(
         "the close behind a call that ends with its value",
         "functionary",
         '<function=f>{"a": 1}</function>\n<function=g>{}</function>Done.',

@@ -277,6 +277,30 @@ def test_what_no_reader_can_make_a_value_of_is_broken(text: str) -> None:
     assert not reader.complete
 
 
+@pytest.mark.parametrize("text", ['```json\n{"a": 1}', "```\n[{}]", '{{"a": {"b": 1}}}', '{{"a": "}}"}}'])
+def test_a_fence_before_a_value_and_doubled_braces_are_passed_over(text: str) -> None:
+    for reader in (after(STRUCTURES["json"]({}), *text), after(STRUCTURES["json"]({}), text)):
+        assert (reader.begins, reader.end, reader.broken) == (True, len(text), False)
+
+
+@pytest.mark.parametrize("text", ["```json {", "`{}`", "````\n{", "{{x}}"])
+def test_what_only_looks_like_a_fence_or_a_doubled_brace_is_no_value(text: str) -> None:
+    for reader in (after(STRUCTURES["json"]({}), *text), after(STRUCTURES["json"]({}), text)):
+        assert not reader.begins
+        assert not reader.complete
+
+
+def test_items_of_a_list_are_whole_where_another_follows() -> None:
+    for content, text, size in (
+        ("json", '[{"a": "x, y"}, {"b": [1, 2', 14),
+        ("json", '[{"a": 1}', None),
+        ("json", '{"a": [1, 2, 3', None),
+        ("python-call-list", "[f(a=1), g(b=[1, ", 7),
+        ("python-call-list", "[f(a=1)", None),
+    ):
+        assert after(STRUCTURES[content]({}), *text).whole_items == size
+
+
 def test_text_after_a_json_value_leaves_its_end_known() -> None:
     reader = after(json_structure({}), '{"a": []}; {"b": "')
     assert (reader.end, reader.complete, reader.inside, reader.broken) == (9, False, False, False)
