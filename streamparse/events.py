@@ -64,6 +64,20 @@ class RegionMalformed(TypedDict):
     end: NotRequired[int]
 
 
+class RegionDelta(TypedDict):
+    """What has become certain of a tool call while it is written (with ``deltas=True``).
+
+    ``index`` counts the calls. The ``arguments`` of one call, put together, are the JSON text of its arguments.
+    """
+
+    type: Literal["region_delta"]
+    field: str
+    index: int
+    id: NotRequired[str]
+    name: NotRequired[str]
+    arguments: NotRequired[str]
+
+
 class RegionUnclaimed(TypedDict):
     """Text that no field claims (lenient modes)."""
 

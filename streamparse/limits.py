@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Upper bounds for one parser. Sizes are in characters of text, times in seconds.
+    """Upper bounds for one parser. Sizes are in characters of text.
 
     >>> Limits(region_text=1_000_000).region_text
     1000000

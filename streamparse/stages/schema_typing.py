@@ -10,13 +10,12 @@ A schema is read in one of two ways: the strict one gives exactly what transform
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import isfunction, ismethod
 from typing import Any
 
 from streamparse.errors import StreamparseError
-from streamparse.stages.argument_casting import ArgumentCaster
+from streamparse.stages.argument_casting import ArgumentCaster, read_array, read_object
 from streamparse.stages.content import SourcedDict
 from streamparse.stages.function_schema import function_schema
 
@@ -246,22 +245,6 @@ def read_null(text: str) -> None:
     """Read null."""
     if text.strip() not in ("null", "None"):
         raise ValueError("not null")
-
-
-def read_object(text: str) -> dict[str, Any]:
-    """Read a JSON object."""
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise ValueError("not an object")
-    return value
-
-
-def read_array(text: str) -> list[Any]:
-    """Read a JSON array."""
-    value = json.loads(text)
-    if not isinstance(value, list):
-        raise ValueError("not an array")
-    return value
 
 
 STRICT_READERS = {

@@ -161,7 +161,7 @@ def _opens(field: dict[str, Any]) -> bool:
 
 
 def _field_checks(path: str, field: dict[str, Any]) -> Iterator[Found]:
-    groups: dict[str, bool] = {}
+    groups: set[str] = set()
     for keys in DELIMITER_KEYS:
         if all(key in field for key in keys):
             yield [Fault(f"{path}.{keys[0]}", f"can't stand beside {keys[1]!r}; keep one of them")], []
@@ -169,7 +169,7 @@ def _field_checks(path: str, field: dict[str, Any]) -> Iterator[Found]:
         delimiter, faults, warnings = read_delimiter(field, keys, path)
         yield faults, warnings
         if delimiter is not None:
-            groups |= dict.fromkeys(delimiter.groups, True)
+            groups |= delimiter.groups
     yield _check_flags(path, field)
     yield _check_content(path, field)
     yield _check_shape(path, field, groups)
@@ -193,7 +193,7 @@ def _check_content(path: str, field: dict[str, Any]) -> Found:
     return CONTENT_PARSERS[name].check(arguments, f"{path}.content_args")
 
 
-def _check_shape(path: str, field: dict[str, Any], groups: dict[str, bool]) -> Found:
+def _check_shape(path: str, field: dict[str, Any], groups: set[str]) -> Found:
     transform, each = field.get("transform"), field.get("transform_each", False)
     if transform is None:
         faults = []

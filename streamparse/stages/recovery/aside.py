@@ -54,9 +54,6 @@ class Aside:
             self._core.writer.text(self._held.text(), None)
             self._core.talk(self._field)
 
-    def skip(self, text: str) -> None:
-        """Nothing to note."""
-
     def end(self) -> bool:
         """The region never closed: it ends before a whole call, which counts."""
         if not self._well_formed and not self._is_whole:

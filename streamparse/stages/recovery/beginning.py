@@ -41,9 +41,6 @@ class Beginning:
             core.outside()
             core.read_again(self._held.text() + (seen.text if seen is not None else ""))
 
-    def skip(self, text: str) -> None:
-        """Nothing to note."""
-
     def end(self) -> bool:
         """Nothing told: the generation did not begin inside."""
         self._core.outside()

@@ -55,9 +55,6 @@ class Doubting:
         elif seen is not None:
             self._take_delimiter(seen)
 
-    def skip(self, text: str) -> None:
-        """Nothing to note."""
-
     def end(self) -> bool:
         """No structure settled it: the latest close that nothing but white space follows was one, or else the first."""
         if self._latest is not None:

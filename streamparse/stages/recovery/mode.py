@@ -46,9 +46,6 @@ class Mode(Protocol):
     def take(self, text: str, seen: Seen | None) -> None:
         """Text that has no delimiter in it, and the delimiter that follows, if one does."""
 
-    def skip(self, text: str) -> None:
-        """Text without a delimiter that was a chunk of the open region, and has been given out already."""
-
     def end(self) -> bool:
         """The generation ends here. False where text was given back to be read again, which then ends again."""
 

@@ -45,9 +45,6 @@ class Opening:
         elif begins is False or seen is not None or self._held.size > self._core.hold_limit:
             self._quote(seen)
 
-    def skip(self, text: str) -> None:
-        """Nothing to note."""
-
     def end(self) -> bool:
         """A call was begun and never came: it is reported as incomplete, not swallowed."""
         self._open(None)

@@ -51,9 +51,6 @@ class Outside:
         else:
             core.go(Opening(core, seen))
 
-    def skip(self, text: str) -> None:
-        """Nothing to note."""
-
     def end(self) -> bool:
         """The implicit region ends."""
         self._core.writer.end_unclosed()

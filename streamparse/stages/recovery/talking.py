@@ -46,9 +46,6 @@ class Talking:
             writer.text(seen.text, None)
             self.plain = True
 
-    def skip(self, text: str) -> None:
-        """Nothing to note."""
-
     def end(self) -> bool:
         """The region ends without its close, if it has one."""
         self._core.writer.end_unclosed(closed=self._field.close is None)
@@ -88,9 +85,6 @@ class Parting:
         if seen is not None:
             self._held.append(seen.text)
             self.end()
-
-    def skip(self, text: str) -> None:
-        """Nothing to note."""
 
     def end(self) -> bool:
         """The region ends where the turn ended."""

@@ -85,7 +85,8 @@ class RecoveringTokenizer:
         """Text that a plain text has taken."""
         self._scanner.skip(text)
         self.writer.skip(text)
-        self.mode.skip(text)
+        if isinstance(self.mode, Calling):  # the one mode that follows the text of its region
+            self.mode.skip(text)
 
     def finish(self) -> list[Item]:
         """The items that the end of the generation decides; every region is ended."""

@@ -51,9 +51,6 @@ class Trailing:
             self.reader.feed(text)
         self._decide(text, seen)
 
-    def skip(self, text: str) -> None:
-        """Nothing to note."""
-
     def end(self) -> bool:
         """The close never came."""
         self._end_with_value(None)
