@@ -9,7 +9,7 @@ express it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from streamparse.infer.conversation import USER, Call, Prober, Said, Switches, T
 from streamparse.infer.envelope import Envelope
 from streamparse.infer.reasoning import Reasoning
 from streamparse.infer.sandbox import Refusal
+from streamparse.infer.shown import unread
 
 Message = dict[str, Any]
 
@@ -76,19 +77,18 @@ WITH_EVERY_SWITCH = frozenset(["content", DECLARED, REASONING, CALL, "reasoning 
 
 
 def _cases_of(
-    feature: str, said: Said, settings: Sequence[Switches], prober: Prober, envelope: Envelope, reasoning: Reasoning
+    feature: str, said: Said, switches: Switches, prober: Prober, envelope: Envelope, reasoning: Reasoning
 ) -> Iterator[Case]:
-    """The turn rendered under each setting of the switches."""
-    for switches in settings:
-        declared = bool(said.calls) or feature == DECLARED
-        tools = declarations((*said.calls, WEATHER, NOTE)) if declared else None
-        speaker = prober if said.reasoning is None or not reasoning.key else prober.rephrased(reasoning=reasoning.key)
-        try:
-            prompt = speaker.render(None, tools=tools, switches=switches, generation_prompt=True)
-            full = speaker.conversation(said, tools=tools, switches=switches)
-        except Refusal:
-            continue
-        yield from _cases(feature, said, prompt, full.removesuffix(envelope.appended), envelope, reasoning, tools)
+    """The cases of a turn that is rendered under one setting of the switches."""
+    declared = bool(said.calls) or feature == DECLARED
+    tools = declarations((*said.calls, WEATHER, NOTE)) if declared else None
+    speaker = prober if said.reasoning is None or not reasoning.key else prober.rephrased(reasoning=reasoning.key)
+    try:
+        prompt = speaker.render(None, tools=tools, switches=switches, generation_prompt=True)
+        full = speaker.conversation(said, tools=tools, switches=switches)
+    except Refusal:
+        return
+    yield from _cases(feature, said, prompt, full.removesuffix(envelope.appended), envelope, reasoning, tools)
 
 
 def _cases(
@@ -215,7 +215,7 @@ def _with_end_and_without(output: str, ends: tuple[str, ...]) -> list[str]:
 
 
 def all_cases(analysis: Analysis) -> dict[str, list[Case]]:
-    """The cases of every feature; a feature without cases is not expressible."""
+    """The cases of every feature; a feature without cases is not expressible, or not read (``unread_features``)."""
     envelope = replace(analysis.envelope, ends=analysis.ends)
     cases: dict[str, list[Case]] = {}
     for feature, said in SAID.items():
@@ -224,9 +224,24 @@ def all_cases(analysis: Analysis) -> dict[str, list[Case]]:
         if said.reasoning is not None and analysis.reasoning.switches not in settings:
             settings.insert(0, analysis.reasoning.switches)
         if feature not in WITH_EVERY_SWITCH:
-            settings = settings[:1] if said.reasoning is None else [analysis.reasoning.switches]
+            first = settings[0] if said.reasoning is None else analysis.reasoning.switches
+            settings = [first, *(switches for switches in settings if switches != first)]
         possible = analysis.observed is not None or not said.calls
         possible = possible and (said.reasoning is None or analysis.reasoning.mode != "none")
-        found = _cases_of(feature, said, settings, speaker, envelope, analysis.reasoning) if possible else ()
-        cases[feature] = list(found)
+        cases[feature] = []
+        for switches in settings if possible else ():
+            if feature in WITH_EVERY_SWITCH or not cases[feature]:
+                cases[feature] += _cases_of(feature, said, switches, speaker, envelope, analysis.reasoning)
     return cases
+
+
+def unread_features(analysis: Analysis, cases: dict[str, list[Case]]) -> dict[str, str]:
+    """The features without cases that the chat template writes nevertheless, and what is wrong with each."""
+    settings = [switches for switches, _ in analysis.envelope.prefills()][:1] or [{}]
+    speaker = analysis.prober if analysis.observed is None else analysis.observed.prober
+    reasons = {
+        feature: unread(SAID[feature], speaker, settings, (WEATHER, NOTE) if feature == DECLARED else ())
+        for feature, found in cases.items()
+        if not found
+    }
+    return {feature: reason for feature, reason in reasons.items() if reason}

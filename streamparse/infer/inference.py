@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any
 
 from streamparse.infer.analysis import Analysis, analyze
-from streamparse.infer.cases import CALL, REASONING, all_cases
+from streamparse.infer.cases import CALL, REASONING, all_cases, unread_features
 from streamparse.infer.choose import choose
 from streamparse.infer.explain import as_data, explain
 from streamparse.infer.render import Renderer
@@ -122,7 +122,9 @@ def _infer(renderer: Renderer) -> Inference:
     analysis: Analysis = analyze(renderer)
     cases = all_cases(analysis)
     template, reading = choose(analysis, cases)
-    unread = {REASONING: analysis.reasoning.unread} if analysis.reasoning.unread else {}
+    unread = unread_features(analysis, cases)
+    if analysis.reasoning.unread:
+        unread[REASONING] = analysis.reasoning.unread
     if analysis.observed is not None and reading is None:
         unread[CALL] = "calls are written, but can't be told apart"
     checks = tuple(check_all(template, cases, unread))
