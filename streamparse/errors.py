@@ -73,7 +73,7 @@ class ContentError(ParseError):
 
 
 class LimitError(ParseError):
-    """A limit was reached; ``limit`` is the name of the argument that raises it."""
+    """A limit was reached; ``limit`` is its name. The message says how to raise it, for those of ``Limits``."""
 
     def __init__(self, reason: str, *, limit: str, field: str | None = None, position: int | None = None) -> None:
         self.limit = limit

@@ -36,6 +36,8 @@ exit codes:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (default: the process's) and return its exit code."""
     arguments = _argument_parser().parse_args(argv)
+    if sys.stdout is None:
+        return _complain(UsageError("standard output is closed"), USAGE)
     try:
         return COMMANDS[arguments.command].run(arguments)
     except (UsageError, TemplateError, InferenceError) as error:
@@ -45,13 +47,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The interpreter flushes standard output once more at its end, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         return PIPE_CLOSED
+    except OSError as error:  # files that are read have their own errors: what is left is the output
+        _give_up_output()
+        return _complain(UsageError(f"can't write the output: {error.strerror or error}"), USAGE)
+
+
+def _give_up_output() -> None:
+    """Keep the interpreter, which flushes standard output once more at its end, from failing again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(error: Exception, code: int) -> int:
-    print(f"streamparse: {one_line(error)}", file=sys.stderr)
+    if sys.stderr is not None:
+        print(f"streamparse: {one_line(error)}", file=sys.stderr)
     return code
 
 

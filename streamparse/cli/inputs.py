@@ -40,6 +40,8 @@ def tools_in(path: str) -> list[Any]:
 def input_descriptor(path: str | None) -> Iterator[int]:
     """Open a file for reading, or take standard input where none is named; gives the file descriptor."""
     if path is None or path == "-":
+        if sys.stdin is None:
+            raise UsageError("standard input is closed; name a file")
         yield sys.stdin.fileno()
         return
     with _reading(path):

@@ -45,8 +45,8 @@ def read_chat_template(source: Any) -> ChatTemplate:
 
 
 def _is_path(text: str) -> bool:
-    """Jinja text has a brace or a line break; what has neither is the name of a file or folder."""
-    return bool(text) and "{" not in text and "\n" not in text
+    """Jinja text has a brace or a line break; what has neither is the name of a file or folder, if it can be one."""
+    return bool(text) and not any(character in text for character in "{\n\0")
 
 
 def _from_path(path: Path) -> ChatTemplate:

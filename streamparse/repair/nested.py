@@ -272,7 +272,7 @@ class NestedReader:
 def too_deep(limit: int, position: int) -> LimitError:
     """Make the error for values that are nested too deep."""
     return LimitError(
-        f"lists and objects are nested more than {limit} deep; json_depth raises the limit",
+        f"lists and objects are nested more than {limit} deep, which is the limit json_depth",
         limit="json_depth",
         position=position,
     )

@@ -21,6 +21,8 @@ from streamparse.stages.transform import check_transform
 from streamparse.template.policy import check_policy
 
 DELIMITER_KEYS = (("open", "open_pattern"), ("close", "close_pattern"))
+DEPTH_AT_MOST = 150
+"""Levels of a whole template; a transform may have 100."""
 ANCHOR_KEYS = ("start_anchor", "start_anchor_pattern")
 
 
@@ -28,12 +30,29 @@ def check_template(source: Any) -> tuple[list[Fault], list[Fault]]:
     """All faults and all warnings of a template, in the order of its keys."""
     if not isinstance(source, dict):
         return [Fault("", f"must be a dict (a JSON object), not {_kind(source)}")], []
+    if (too_deep := _too_deep(source)) is not None:
+        return [too_deep], []
     faults = [Fault(_path(error), _schema_message(error)) for error in _validator().iter_errors(source)]
     warnings: list[Fault] = []
     for found in (_check_version(source), _check_anchor(source), _check_fields(source), check_policy(source)):
         faults += found[0]
         warnings += found[1]
     return faults, warnings
+
+
+def _too_deep(source: dict[str, Any]) -> Fault | None:
+    """Where the template is nested too deep to be copied and checked, or holds itself."""
+    pending: list[tuple[str, Any, int]] = [("", source, 0)]
+    while pending:
+        path, value, depth = pending.pop()
+        if depth > DEPTH_AT_MOST:
+            return Fault(
+                ".".join(path.split(".")[:3]), f"is nested more than {DEPTH_AT_MOST} levels deep, or holds itself"
+            )
+        if isinstance(value, dict | list):
+            entries = value.items() if isinstance(value, dict) else enumerate(value)
+            pending += [(f"{path}.{key}" if path else str(key), item, depth + 1) for key, item in entries]
+    return None
 
 
 @cache

@@ -183,3 +183,15 @@ def test_checking_changes_nothing() -> None:
     source = template(fields={"x": {"open": ["b", "a"]}})
     check_template(source)
     assert source == template(fields={"x": {"open": ["b", "a"]}})
+
+
+def test_a_template_that_is_nested_too_deep_or_holds_itself_is_a_fault() -> None:
+    deep: list[Any] = []
+    for _ in range(1000):
+        deep = [deep]
+    itself: dict[str, Any] = {}
+    itself["again"] = itself
+    for default, path in ((deep, "defaults.x.0"), (itself, "defaults.x.again")):
+        with pytest.raises(TemplateError) as caught:
+            load_response_template({"start_anchor": "@@", "fields": {"content": {}}, "defaults": {"x": default}})
+        assert [fault.path for fault in caught.value.faults] == [path]

@@ -85,7 +85,7 @@ def depth(text: str) -> int:
 def too_deep(limit: int) -> LimitError:
     """Make the error for JSON that is nested too deep."""
     return LimitError(
-        f"lists and objects are nested more than {limit} deep; json_depth raises the limit", limit="json_depth"
+        f"lists and objects are nested more than {limit} deep, which is the limit json_depth", limit="json_depth"
     )
 
 

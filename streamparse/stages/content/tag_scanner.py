@@ -81,7 +81,7 @@ def pattern_finder(pattern: regex.Pattern[str], seconds: float, kind_group: str 
                 value, position = (match["value"], match.start("value")) if "value" in groups else ("", match.start())
                 yield Tag(key, value, position, *match.span(), match[kind_group] if kind_group else None)
         except TimeoutError:
-            reason = f"tag_pattern took more than {seconds} s; make it simpler, or raise pattern_seconds"
+            reason = f"tag_pattern took more than {seconds} s; which is the limit pattern_seconds; make it simpler"
             raise LimitError(reason, limit="pattern_seconds") from None
 
     return find
