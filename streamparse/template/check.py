@@ -7,6 +7,7 @@ it, but it can hardly be meant), each with its path. The format is ``docs/respon
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
@@ -142,7 +143,7 @@ def read_delimiter(
     literals = [literals] if isinstance(literals, str) else literals
     if not isinstance(literals, list) or not literals or not all(isinstance(item, str) and item for item in literals):
         return None, [], []
-    repeated = sorted({item for item in literals if literals.count(item) > 1})
+    repeated = sorted(item for item, count in Counter(literals).items() if count > 1)
     warnings = [Fault(prefix + literal_key, f"{item!r} stands here more than once") for item in repeated]
     return Delimiter.of_literals(literals), [], warnings
 
