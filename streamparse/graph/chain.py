@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from streamparse.errors import StageError, StreamparseError
@@ -46,6 +47,8 @@ class Chain:
 
     def __init__(self, links: Sequence[Link]) -> None:
         self.links = links
+        if len(links) == 1:
+            self.feed = partial(_feed_one, links[0])  # type: ignore[method-assign]
 
     def start(self, out: Made) -> None:
         """Add the items that come before the first one; the last link starts first, as it is fed by those before it."""
@@ -99,6 +102,21 @@ class Chain:
         out.extend(items)
         if failure is not None:
             raise failure from failure.__cause__
+
+
+def _feed_one(link: Link, batch: list[Any], out: Made) -> None:
+    """Pass items through a link that is alone in its chain, as nearly all are."""
+    feed, seen = link.feed, link.seen
+    seen.items_in += len(batch)
+    before = len(out)
+    try:
+        for item in batch:
+            out.extend(feed(item))
+    except Exception as error:
+        failure = stage_error(seen.name, error)
+        raise failure from failure.__cause__
+    finally:
+        seen.items_out += len(out) - before
 
 
 async def _hand_on(outbox: Channel[Any], step: Callable[..., None], *arguments: Any) -> None:

@@ -4,9 +4,10 @@ In:  a source (``source.py``) and stages (``stage.py``).
 Out: the items that come out of the last stage, by asynchronous iteration; statistics.
 
 Where all stages are synchronous they are one chain, and to iterate is to pull the source and run the chain, with no
-task and no channel. Otherwise each segment is a task, and channels stand between them and before the sink:
+task and no channel. Otherwise each segment is a task, with channels between them; a chain at the end is run by whoever
+iterates:
 
-    source ▸ [machine + machine] ▸ channel ▸ [stage that awaits] ▸ channel ▸ sink
+    source ▸ [machine + machine] ▸ channel ▸ [stage that awaits] ▸ channel ▸ machine + machine ▸ sink
 
 With ``chaining=False`` each machine is a task too. What comes out is the same in the same order, and so is the error
 if there is one; it is raised after what came before it.
@@ -25,7 +26,7 @@ from streamparse.errors import StreamparseError
 from streamparse.graph.chain import Chain, StageStatistics
 from streamparse.graph.channel import CAPACITY, ChannelStatistics
 from streamparse.graph.closing import closer_for_later
-from streamparse.graph.source import Source, SourceReader
+from streamparse.graph.source import Source, SourceReader, source_error
 from streamparse.graph.stage import Segment, segments_of
 from streamparse.graph.workers import Workers
 
@@ -68,22 +69,21 @@ class Graph:
         capacity: int = CAPACITY,
     ) -> None:
         self._reader = source if isinstance(source, SourceReader) else SourceReader(source)
-        self._source: SourceReader | Workers = self._reader
-        self._chain = Chain(())
         self._workers: Workers | None = None
         segments = segments_of(stages, chaining=chaining)
         self._stages = tuple(link.seen for segment in segments for link in segment.machines)
-        if chaining and not read_ahead and all(segment.machines for segment in segments):
-            self._chain = Chain([link for segment in segments for link in segment.machines])
-        else:
+        at_the_sink = chaining and not read_ahead
+        self._chain = Chain(segments.pop().machines if at_the_sink and segments and segments[-1].machines else ())
+        if segments or not at_the_sink:
             if not (chaining and segments and segments[0].machines):
                 segments.insert(0, Segment("source", Chain(())))
-            self._source = self._workers = Workers(self._reader, segments, capacity)
+            self._workers = Workers(self._reader, segments, capacity)
         self._ready: deque[Any] = deque()
         self._items = 0
         self._reading = False
         self._begun = False
         self._failure: Exception | None = None
+        self._ended = False
         self._closed = False
 
     def __aiter__(self) -> Self:
@@ -137,19 +137,33 @@ class Graph:
         return self._ready.popleft()
 
     async def _read(self) -> Any:
-        """Read until an item is ready, and give it; raises StopAsyncIteration, or what has failed, if none will be."""
+        """Read until an item is ready, and give it; raises StopAsyncIteration, or what has failed, if none will be.
+
+        Each piece of each generation passes here, so all is done in this one coroutine.
+        """
         if self._reading:
             raise StreamparseError("another task is reading this stream; an event goes to one reader")
-        ready = self._ready
+        ready, reader = self._ready, self._reader
         self._reading = True
         try:
-            if not (self._begun or self._closed):
+            if not self._begun:
                 self._begin()
-            if not (ready or self._closed or await self._source.feed(self._chain.feed, ready)):
+            try:
+                while not ready and not self._ended:
+                    if self._workers is not None:
+                        batch = await self._workers.pull()
+                    elif reader.pending:
+                        batch = await reader.take_pending()
+                    else:
+                        batch = reader.accept(await reader.pull())
+                    self._chain.feed(batch, ready)
+            except StopAsyncIteration:
+                self._ended = True
+            if self._ended and not self._closed:
                 self._chain.finish(ready)
                 await self._close()
         except Exception as error:
-            self._failure = error
+            self._failure = source_error(error)
             await self._close_quietly()
         except GeneratorExit:  # the reader is being thrown away and must not await
             raise
@@ -160,13 +174,15 @@ class Graph:
         finally:
             self._reading = False
         self._items += len(ready)
-        if not ready:
-            failure, self._failure = self._failure, None
-            raise failure or StopAsyncIteration
-        return ready.popleft()
+        if ready:
+            return ready.popleft()
+        failure, self._failure = self._failure, None
+        raise failure or StopAsyncIteration
 
     def _begin(self) -> None:
         """Do what comes before the first batch."""
+        if self._closed:
+            return
         if self._workers is None:
             self._close_later = closer_for_later()
         elif not self._workers.started:
@@ -180,7 +196,7 @@ class Graph:
     async def _close(self) -> None:
         """Stop what runs and close the source, once."""
         if not self._closed:
-            self._closed = True
+            self._closed = self._ended = True
             await (self._workers.stop() if self._workers is not None else self._reader.aclose())
 
     async def _close_quietly(self) -> None:

@@ -12,14 +12,13 @@ are and even if the source never really waits.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import anyio.lowlevel
 
 from streamparse.errors import SourceError, StreamparseError
-from streamparse.graph.chain import Made
 from streamparse.graph.channel import CAPACITY, Channel
 from streamparse.graph.closing import close_all
 from streamparse.graph.thread import ThreadReader
@@ -52,11 +51,14 @@ class SourceReader:
 
     def __init__(self, source: Source, *, blocking: bool = False, capacity: int = CAPACITY) -> None:
         iterator, to_close = _pulled(source, blocking, capacity)
-        self._next = iterator.__anext__
+        self.pull: Callable[[], Awaitable[Any]] = iterator.__anext__
+        """Asks the source for what comes next; ``accept`` makes a batch of it."""
         self._gives_batches = isinstance(iterator, (Channel, ThreadReader))
         self.to_close = list({id(thing): thing for thing in to_close}.values())
         self._backlog: deque[Any] = deque()
         self._work = 0
+        self.pending = False
+        """Whether ``take_pending`` is to be awaited before the source is asked for more."""
         self._closed = False
         self.end: End | None = None
         self.pieces = 0
@@ -68,31 +70,38 @@ class SourceReader:
     async def __anext__(self) -> list[Any]:
         """Give the next pieces, cut into slices where they are large."""
         batch: list[Any] = []
-        if await self.feed(_add, batch):
-            return batch
-        raise StopAsyncIteration
+        while not batch:
+            try:
+                batch = await self.take_pending() if self.pending else self.accept(await self.pull())
+            except (StopAsyncIteration, StreamparseError):
+                raise
+            except Exception as error:
+                raise source_error(error) from error
+        return batch
 
-    async def feed(self, step: Callable[[list[Any], Made], None], made: Made) -> bool:
-        """Read, taking a step with each batch, until the steps have made something; tell whether there may be more."""
-        while not made:
-            if self._work >= SLICE:
-                self._work = 0
-                await anyio.lowlevel.checkpoint()
-            if self._backlog:
-                batch = self._next_slice()
-            elif self.end is not None:
-                return False
-            else:
-                try:
-                    piece = await self._next()
-                except StopAsyncIteration:
-                    return False
-                except Exception as error:
-                    failure = _source_error(error)
-                    raise failure from failure.__cause__
-                batch = self._accept(piece if self._gives_batches else [piece])
-            step(batch, made)
-        return True
+    def accept(self, given: Any) -> list[Any]:
+        """Make a batch of what the source gave: as much of it as makes up a slice, without the end."""
+        if type(given) is str and (size := len(given)) < SLICE:
+            self.pieces += 1  # by far the most frequent case, and no different from the general one
+            self.amount += size
+            self._work = work = self._work + size + _PIECE_WORK
+            if work >= SLICE:
+                self.pending = True
+            return [given]
+        return self._accept(given if self._gives_batches else [given])
+
+    async def take_pending(self) -> list[Any]:
+        """Give what is there before the source is asked again, with a chance for other tasks where that is due.
+
+        Raises StopAsyncIteration at the end.
+        """
+        if self._work >= SLICE:
+            self._work = 0
+            await anyio.lowlevel.checkpoint()
+        batch = self._next_slice()
+        if not batch and self.end is not None:
+            raise StopAsyncIteration
+        return batch
 
     async def aclose(self) -> None:
         """Close the source, once; raises SourceError if that fails."""
@@ -102,21 +111,16 @@ class SourceReader:
             try:
                 await close_all(self.to_close)
             except Exception as error:
-                failure = _source_error(error)
+                failure = source_error(error)
                 raise failure from failure.__cause__
 
     def _accept(self, batch: list[Any]) -> list[Any]:
         """Look for the end in a batch, count what is in it, and give as much of it as makes up a slice."""
-        if len(batch) == 1 and type(batch[0]) is str and len(batch[0]) < SLICE:
-            size = len(batch[0])  # by far the most frequent case, and no different from the general one
-            self.pieces += 1
-            self.amount += size
-            self._work += size + _PIECE_WORK
-            return batch
         amount = 0
         for position, piece in enumerate(batch):
             if type(piece) is End:
                 self.end = piece
+                self.pending = True
                 batch = batch[:position]
                 break
             amount += len(piece) if type(piece) in _SLICED else 1
@@ -127,17 +131,17 @@ class SourceReader:
             self._backlog.extend(_slices(batch))
             return self._next_slice()
         self._work += work
+        self.pending = self.pending or self._work >= SLICE
         return batch
 
     def _next_slice(self) -> list[Any]:
         """Take pieces from the backlog until they make up one slice of work."""
         batch = []
-        work = self._work
-        while self._backlog and work < SLICE:
+        while self._backlog and self._work < SLICE:
             piece = self._backlog.popleft()
             batch.append(piece)
-            work += _PIECE_WORK + (len(piece) if type(piece) in _SLICED else 1)
-        self._work = work
+            self._work += _PIECE_WORK + (len(piece) if type(piece) in _SLICED else 1)
+        self.pending = self.end is not None or bool(self._backlog) or self._work >= SLICE
         return batch
 
 
@@ -173,11 +177,6 @@ class _Pulled(AsyncIterator[Any]):
         raise StopAsyncIteration
 
 
-def _add(batch: list[Any], made: Made) -> None:
-    """Take the step that changes nothing."""
-    made.extend(batch)
-
-
 def _slices(batch: list[Any]) -> Iterator[Any]:
     """Give the pieces, those that are larger than a slice cut into slices."""
     for piece in batch:
@@ -188,7 +187,7 @@ def _slices(batch: list[Any]) -> Iterator[Any]:
             yield piece
 
 
-def _source_error(error: Exception) -> StreamparseError:
+def source_error(error: Exception) -> StreamparseError:
     """Give the SourceError that carries its cause, or the error itself if it is streamparse's own."""
     if isinstance(error, StreamparseError):
         return error

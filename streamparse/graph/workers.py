@@ -9,14 +9,14 @@ what is behind it gets all that came before, and what is ahead of it stops: as i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
 
 from streamparse.errors import ChannelClosedError, StreamparseError
-from streamparse.graph.chain import Made, stage_error
+from streamparse.graph.chain import stage_error
 from streamparse.graph.channel import Channel
 from streamparse.graph.closing import CLOSING_SECONDS
 from streamparse.graph.source import SourceReader
@@ -33,6 +33,8 @@ class Workers:
         self._reader = reader
         self._segments = segments
         self.channels = tuple(Channel[Any](f"after {segment.name}", capacity=capacity) for segment in segments)
+        self.pull = self.channels[-1].__anext__
+        """Gives the next batch that comes out at the end."""
         self._scopes: list[anyio.CancelScope] = []
         self._running = 0
         self._tasks: TaskGroup | None = None
@@ -53,13 +55,6 @@ class Workers:
             scope = anyio.CancelScope()
             self._scopes.append(scope)
             self._tasks.start_soon(self._work, segment, inbox, outbox, scope, name=f"streamparse {segment.name}")
-
-    async def feed(self, step: Callable[[list[Any], Made], None], made: Made) -> bool:
-        """Take a step with what comes out at the end; tell whether there may be more. As of ``SourceReader``."""
-        async for batch in self.channels[-1]:
-            step(batch, made)
-            return True
-        return False
 
     async def stop(self) -> None:
         """Cancel all tasks, wait until those that have begun have ended, and see to it that the source is closed."""
