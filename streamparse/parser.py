@@ -182,12 +182,15 @@ class ResponseParser:
                         deltas = self._deltas
                         if deltas is None:
                             return [event]
-                        passing = deltas.passing
-                        if passing is None or passing.search(text) is not None:
+                        walk = deltas.walk
+                        if walk is None or (known := walk.step.get(text)) is None:
                             return self._with_deltas(event)
-                        passing.note(text)
-                        delta = passing.event.copy()
-                        delta["arguments"] = text
+                        piece, walk.step = known
+                        if not piece:
+                            return [event]
+                        walk.note(piece)
+                        delta = walk.event.copy()
+                        delta["arguments"] = piece
                         return [event, delta]
             events = plain.take(text)
             if events is not None:

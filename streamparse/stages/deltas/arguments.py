@@ -11,21 +11,45 @@ import json
 from typing import Any
 
 from streamparse.stages.deltas.compact import compact
-from streamparse.stages.deltas.places import Inner, Place, TextFate, Whole
+from streamparse.stages.deltas.places import ArgumentsPlace, Inner, Place, TextFate, Whole
+from streamparse.stages.schema_typing import ToolSchemas
 
 _NULLS = ("null", "None")
 _CLOSES = {"{": "}", "[": "]"}
 
 
 class Frame:
-    """An object or a list that is open: how many entries it has so far, and their places."""
+    """An object or a list that is open, in what stands around it, with the places of its entries.
 
-    __slots__ = ("bracket", "count", "inner")
+    ``count`` is how many entries it has had, as far as that makes a difference: to whether a comma is due, and to the
+    place of the next one. What makes no difference is the same object, whenever it comes.
+    """
 
-    def __init__(self, bracket: str, inner: Inner | None) -> None:
+    __slots__ = ("_inside", "_next", "bracket", "count", "depth", "inner", "outer")
+
+    def __init__(self, outer: Frame | None = None, bracket: str = "", inner: Inner | None = None, count: int = 0):
+        self.outer = outer
         self.bracket = bracket
-        self.count = 0
         self.inner = inner
+        self.count = count
+        self.depth: int = 0 if outer is None else outer.depth + 1
+        self._inside: dict[tuple[str, Inner | None], Frame] = {}
+        self._next: Frame | None = None
+
+    def inside(self, bracket: str, inner: Inner | None) -> Frame:
+        """The frame of an object or a list that begins here."""
+        frame = self._inside.get((bracket, inner))
+        if frame is None:
+            frame = self._inside[bracket, inner] = Frame(self, bracket, inner)
+        return frame
+
+    def after_entry(self) -> Frame:
+        """The frame with one entry more."""
+        if self._next is None:
+            own_places = self.inner.own_places if self.inner is not None else 0
+            differs = self.count < max(1, own_places)
+            self._next = Frame(self.outer, self.bracket, self.inner, self.count + 1) if differs else self
+        return self._next
 
 
 class Arguments:
@@ -39,11 +63,11 @@ class Arguments:
     '{"a":"x'
     """
 
-    __slots__ = ("_doubt", "_frames", "_held_at", "_held_place", "_place", "complete", "out", "target")
+    __slots__ = ("_doubt", "_frame", "_held_at", "_held_place", "_place", "complete", "out", "target")
 
-    def __init__(self, place: Place | None) -> None:
+    def __init__(self, place: Place | None, outermost: Frame | None = None) -> None:
         self._place = place  # of the value that comes next
-        self._frames: list[Frame] = []
+        self._frame = outermost or Frame()
         self._held_at = -1  # how many frames enclose the value that is withheld
         self._held_place: Place | None = None
         self._doubt: str | None = None  # what came of a text that may yet be null, without its blanks
@@ -65,25 +89,28 @@ class Arguments:
                 inner = place.enter(bracket)
             except Whole:
                 self._withhold(place)
-        self._frames.append(Frame(bracket, inner))
+        self._frame = self._frame.inside(bracket, inner)
         self.target.append(bracket)
 
     def end(self) -> None:
         """The innermost object or list ends."""
-        self.target.append(_CLOSES[self._frames.pop().bracket])
+        frame = self._frame
+        assert frame.outer is not None, "an object or a list is open"
+        self.target.append(_CLOSES[frame.bracket])
+        self._frame = frame.outer
         self._value_ended()
 
     def key(self, key: str) -> None:
         """A member's key; its value comes next."""
-        frame = self._frames[-1]
+        frame = self._frame
         self.target.append(f"{',' if frame.count else ''}{compact(key)}:")
-        frame.count += 1
+        self._frame = frame.after_entry()
         self._place = frame.inner.at(key) if frame.inner is not None else None
 
     def word(self, text: str) -> None:
         """A number, or a name such as ``true``, as compact JSON."""
         place = self._take_place()
-        if not self._frames and place is not None:
+        if not self._frame.depth and place is not None:
             self._withhold(place)
         self.target.append(text)
         self._value_ended()
@@ -120,20 +147,28 @@ class Arguments:
         """Whether a piece of the present string goes out as it comes."""
         return self.target is self.out
 
+    @property
+    def point(self) -> tuple[Frame, Place | None]:
+        """Where the writing is, while it passes on: from the same point on, the same parts are written the same."""
+        return self._frame, self._place
+
+    def go_to(self, point: tuple[Frame, Place | None]) -> None:
+        """Go to a point that the writing has been at, while it passes on."""
+        self._frame, self._place = point
+
     def _take_place(self) -> Place | None:
         """The place of the value that begins; None where nothing is to be done about it."""
         place, self._place = self._place, None
-        if self._frames:
-            frame = self._frames[-1]
-            if frame.bracket == "[":
-                if frame.count:
-                    self.target.append(",")
-                place = frame.inner.at(frame.count) if frame.inner is not None else None
-                frame.count += 1
+        frame = self._frame
+        if frame.bracket == "[":
+            if frame.count:
+                self.target.append(",")
+            place = frame.inner.at(frame.count) if frame.inner is not None else None
+            self._frame = frame.after_entry()
         return place if self._held_at < 0 else None
 
     def _withhold(self, place: Place) -> None:
-        self._held_at, self._held_place = len(self._frames), place
+        self._held_at, self._held_place = self._frame.depth, place
         self.target = []
 
     def _release(self) -> list[str]:
@@ -155,9 +190,39 @@ class Arguments:
             self.out += self._release()
 
     def _value_ended(self) -> None:
-        if self._held_at == len(self._frames):
+        if self._held_at == self._frame.depth:
             place = self._held_place
             assert place is not None, "a value is withheld because of its place"
             self.out.append(compact(place.cast(json.loads("".join(self._release())))))
-        if not self._frames:
+        if not self._frame.depth:
             self.complete = True
+
+
+class ToolArguments:
+    """Makes the ``Arguments`` of calls, with what the tools' schemas make of them; they share their frames.
+
+    ``lenient`` says which of the two ways of casting is meant (see ``ToolSchemas``).
+    """
+
+    def __init__(self, schemas: ToolSchemas, *, lenient: bool) -> None:
+        self.names = schemas.names
+        self._schemas = schemas
+        self._lenient = lenient
+        self._outermost = Frame()
+        self._places: dict[str, ArgumentsPlace] = {}
+
+    def begin(self, name: str) -> Arguments:
+        """The arguments of a call, before their first part."""
+        return Arguments(self._place(name), self._outermost)
+
+    def cast(self, name: str, arguments: Any) -> Any:
+        """Cast the arguments of a call, or some of them; raises ContentError as ``ToolSchemas.cast`` does."""
+        return self._place(name).cast(arguments)
+
+    def _place(self, name: str) -> ArgumentsPlace:
+        place = self._places.get(name)
+        if place is None:
+            place = ArgumentsPlace(self._schemas, name, lenient=self._lenient)
+            if name in self.names:
+                self._places[name] = place
+        return place

@@ -23,7 +23,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-COMPACT_WORD = re.compile(r"0|-?[1-9][0-9]{0,17}|true|false|null")
+SLOT = "\0"
+"""What stands in compact JSON text for a word that is put in later; JSON text itself never has it."""
+
+COMPACT_WORD = re.compile(rf"0|-?[1-9][0-9]{{0,17}}|true|false|null|{SLOT}")
 """Words that are compact as they stand; any other has to be read, such as a float, which has many spellings."""
 
 

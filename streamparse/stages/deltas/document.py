@@ -9,11 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from streamparse.stages.deltas.arguments import Arguments
+from streamparse.stages.deltas.arguments import Arguments, ToolArguments
 from streamparse.stages.deltas.compact import compact
-from streamparse.stages.deltas.places import ArgumentsPlace
 from streamparse.stages.deltas.plan import CallSource
-from streamparse.stages.schema_typing import ToolSchemas
 from streamparse.template.policy import Path
 
 Delta = dict[str, Any]
@@ -104,10 +102,9 @@ class CallDocument:
     Any of its methods raises NotCertain where the value is not what was expected.
     """
 
-    def __init__(self, source: CallSource, schemas: ToolSchemas, *, lenient: bool) -> None:
+    def __init__(self, source: CallSource, tools: ToolArguments) -> None:
         self._source = source
-        self._schemas = schemas
-        self._lenient = lenient
+        self._tools = tools
         self._roles = {
             **dict.fromkeys(source.ids, "id"),
             **dict.fromkeys(source.names, "name"),
@@ -136,8 +133,9 @@ class CallDocument:
 
     def cast_members(self, members: dict[str, Any]) -> dict[str, Any]:
         """Cast some of the arguments of the present call; raises ContentError as ``ToolSchemas.cast`` does."""
-        call = {"function": {"name": self.calls[-1].name, "arguments": members}}
-        cast: dict[str, Any] = self._schemas.cast(call, lenient=self._lenient)["function"]["arguments"]
+        name = self.calls[-1].name
+        assert name is not None, "a call whose arguments are read has a name"
+        cast: dict[str, Any] = self._tools.cast(name, members)
         return cast
 
     @property
@@ -222,7 +220,7 @@ class CallDocument:
 
     def _call_begins(self) -> None:
         source = self._source
-        name = None if source.name is None else source.tool(source.name, self._schemas.names)
+        name = None if source.name is None else source.tool(source.name, self._tools.names)
         self.calls.append(Call(name, source.id))
 
     def _value_begins(self) -> Arguments | Nothing:
@@ -246,7 +244,7 @@ class CallDocument:
         if role == "arguments" and path in self._source.certain and call.name is not None:
             if call.arguments is not None:
                 raise NotCertain
-            call.arguments = Arguments(ArgumentsPlace(self._schemas, call.name, lenient=self._lenient))
+            call.arguments = self._tools.begin(call.name)
             return call.arguments
         self._path = path
         return Arguments(None)
@@ -269,7 +267,7 @@ class CallDocument:
         if role == "name":
             if not isinstance(value, str) or not value:
                 raise NotCertain
-            call.name = self._source.tool(value, self._schemas.names)
+            call.name = self._source.tool(value, self._tools.names)
         elif value not in (None, ""):
             call.id = str(value)
 
@@ -286,9 +284,8 @@ class CallDocument:
         arguments_path = _first(source.arguments, found)
         if call.arguments is None and arguments_path is not None:
             assert call.name is not None, "a call without a name is refused"
-            place = ArgumentsPlace(self._schemas, call.name, lenient=self._lenient)
             call.arguments = Arguments(None)
-            call.arguments.out.append(compact(place.cast(found[arguments_path])))
+            call.arguments.out.append(compact(self._tools.cast(call.name, found[arguments_path])))
             call.arguments.complete = True
 
 

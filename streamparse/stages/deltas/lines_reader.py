@@ -26,10 +26,6 @@ class LinesReader:
         if document.arguments is None or not document.arguments.passes_on:
             raise NotCertain
 
-    @property
-    def passing(self) -> None:
-        """Nothing simply goes out: a line is read when it has ended."""
-
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""
         text = self._held + text

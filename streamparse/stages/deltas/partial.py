@@ -10,6 +10,7 @@ import json
 import re
 from typing import Any
 
+from streamparse.stages.deltas.arguments import ToolArguments
 from streamparse.stages.deltas.region_deltas import RegionDeltas
 from streamparse.stages.schema_typing import ToolSchemas
 from streamparse.template.model import Field
@@ -23,7 +24,8 @@ def partial_calls(
 ) -> list[dict[str, Any]]:
     """The calls of a region as far as they can be read: ``id`` if there is one, ``name``, ``arguments``."""
     calls: dict[int, dict[str, Any]] = {}
-    for event in RegionDeltas(field, captures, schemas, 0, lenient=lenient).feed(text):
+    tools = ToolArguments(schemas, lenient=lenient)
+    for event in RegionDeltas(field, captures, tools, 0, lenient=lenient).feed(text):
         call = calls.setdefault(event["index"], {"arguments": ""})
         call |= {key: event[key] for key in ("id", "name") if key in event}
         call["arguments"] += event.get("arguments", "")

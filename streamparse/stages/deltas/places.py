@@ -3,12 +3,14 @@
 A piece of a text can be given out at once only where no continuation changes what the text is cast to. A ``Place`` says
 so for one value: whether a text stays a text there, and what there is to know of the members of an object or a list.
 None in a place's stead means that nothing below it is ever changed. What is said here follows ``ToolSchemas.cast``.
+
+The same place is always the same object, so that what has been found out about it once can be known again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import Any, Protocol
 
 from streamparse.stages.argument_casting import MAX_VALUE_DEPTH, ArgumentCaster, chosen
@@ -26,6 +28,10 @@ class TextFate(Enum):
 
 class Inner(Protocol):
     """The places of an object's members, or of a list's items."""
+
+    @property
+    def own_places(self) -> int:
+        """How many of a list's first items have places of their own; all further ones have one together."""
 
     def at(self, key: Any) -> Place | None:
         """The place of the member with that key, or of the item with that index."""
@@ -66,33 +72,43 @@ class ArgumentsPlace:
         self._schemas = schemas
         self._name = name
         self._lenient = lenient
+        self._inner: Inner | None = None
 
     def enter(self, bracket: str) -> Inner | None:
         """The places of the arguments."""
         if bracket != "{":
             raise Whole
-        if not self._lenient:
-            return StrictArguments(self._schemas, self._name) if self._name in self._schemas.names else None
-        caster = self._schemas.caster(self._name)
-        return None if caster is None else object_places(caster, [caster.schema], MAX_VALUE_DEPTH)
+        self._inner = self._inner or self._members()
+        return self._inner
 
     def cast(self, value: Any) -> Any:
         """Cast all arguments; raises ContentError as ``ToolSchemas.cast`` does."""
         call = {"function": {"name": self._name, "arguments": value}}
         return self._schemas.cast(call, lenient=self._lenient)["function"]["arguments"]
 
+    def _members(self) -> Inner | None:
+        if not self._lenient:
+            return StrictArguments(self._schemas, self._name) if self._name in self._schemas.names else None
+        caster = self._schemas.caster(self._name)
+        return None if caster is None else object_places(caster, [caster.schema], MAX_VALUE_DEPTH)
+
 
 class StrictArguments:
     """The places of arguments that are cast as transformers casts them: each by itself, and nothing inside them."""
 
+    own_places = 0
+
     def __init__(self, schemas: ToolSchemas, name: str) -> None:
         self._schemas = schemas
         self._name = name
+        self._known: dict[tuple[str, ...], StrictPlace] = {}
 
     def at(self, key: str) -> Place | None:
         """The place of an argument."""
         types = self._schemas.types(self._name, key)
-        return StrictPlace(types) if types else None
+        if types and types not in self._known:
+            self._known[types] = StrictPlace(types)
+        return self._known[types] if types else None
 
 
 class StrictPlace:
@@ -120,13 +136,15 @@ class StrictPlace:
         return value
 
 
-@dataclass(frozen=True)
 class LenientPlace:
     """The place of a value under lenient casting, which ``schemas`` describe."""
 
-    caster: ArgumentCaster
-    schemas: list[Any]
-    depth: int
+    def __init__(self, caster: ArgumentCaster, schemas: list[Any], depth: int) -> None:
+        self.caster = caster
+        self.schemas = schemas
+        self.depth = depth
+        self._lists: Inner | None = None
+        self._objects: Inner | None = None
 
     @property
     def branches(self) -> tuple[Branch, ...]:
@@ -138,7 +156,7 @@ class LenientPlace:
         """Whether any type is named."""
         return any(branch.kinds for branch in self.branches)
 
-    @property
+    @cached_property
     def text(self) -> TextFate:
         """A text stays where any string is allowed, unless it is null where that is allowed too."""
         branches = self.branches
@@ -148,56 +166,72 @@ class LenientPlace:
     def enter(self, bracket: str) -> Inner | None:
         """The places of members and items."""
         if bracket == "{":
-            return object_places(self.caster, self.schemas, self.depth)
-        lists = (branch for branch in self.branches if "array" in branch.kinds)
-        branch = next(lists, None)
-        return Repeated(self) if branch is None else Items(self.caster, branch, self.depth)
+            self._objects = self._objects or object_places(self.caster, self.schemas, self.depth)
+            return self._objects
+        self._lists = self._lists or self._items()
+        return self._lists
 
     def cast(self, value: Any) -> Any:
         """Cast a whole value."""
         return self.caster.value(value, self.schemas, self.depth)
 
+    def _items(self) -> Inner:
+        """The places of items; where the schema wants no list, each item is cast as the whole would be."""
+        branch = next((branch for branch in self.branches if "array" in branch.kinds), None)
+        places = LenientPlaces(self.caster, self.depth - 1)
+        return Items(places, [self.schemas]) if branch is None else Items(places, items_of(branch))
 
-@dataclass(frozen=True)
+
+class LenientPlaces:
+    """The places of what lies in one object or list, by the schemas that describe it."""
+
+    def __init__(self, caster: ArgumentCaster, depth: int) -> None:
+        self._caster = caster
+        self._depth = depth
+        self._known: dict[tuple[int, ...], LenientPlace] = {}
+
+    def of(self, schemas: list[Any]) -> Place | None:
+        """The place of a value; None where no schema describes it, or it lies too deep to be cast."""
+        if not schemas or self._depth <= 0:
+            return None
+        key = tuple(map(id, schemas))  # of the tool's own schemas, which live as long as the caster
+        if key not in self._known:
+            self._known[key] = LenientPlace(self._caster, schemas, self._depth)
+        return self._known[key]
+
+
 class Members:
     """The places of an object's members, under one branch of its schema."""
 
-    caster: ArgumentCaster
-    branch: Branch
-    depth: int
+    own_places = 0
+
+    def __init__(self, places: LenientPlaces, branch: Branch) -> None:
+        self._places = places
+        self._branch = branch
 
     def at(self, key: str) -> Place | None:
         """The place of a member."""
-        return lenient_place(self.caster, self.branch.property_schemas(key), self.depth - 1)
+        return self._places.of(self._branch.property_schemas(key))
 
 
-@dataclass(frozen=True)
 class Items:
-    """The places of a list's items, under one branch of its schema."""
+    """The places of a list's items: the schemas of each of the first ones, and last those of all others."""
 
-    caster: ArgumentCaster
-    branch: Branch
-    depth: int
+    def __init__(self, places: LenientPlaces, schemas: list[list[Any]]) -> None:
+        self._places = places
+        self._schemas = schemas
+        self.own_places = len(schemas) - 1
 
     def at(self, key: int) -> Place | None:
         """The place of an item."""
-        return lenient_place(self.caster, self.branch.item_schemas(key), self.depth - 1)
+        return self._places.of(self._schemas[min(key, self.own_places)])
 
 
-@dataclass(frozen=True)
-class Repeated:
-    """The places of the items of a list where the schema wants no list: each is cast as the whole would be."""
-
-    place: LenientPlace
-
-    def at(self, _key: int) -> Place | None:
-        """The place of an item."""
-        return lenient_place(self.place.caster, self.place.schemas, self.place.depth - 1)
-
-
-def lenient_place(caster: ArgumentCaster, schemas: list[Any], depth: int) -> Place | None:
-    """The place of a value that schemas describe; None where there are none, or it lies too deep to be cast."""
-    return LenientPlace(caster, schemas, depth) if schemas and depth > 0 else None
+def items_of(branch: Branch) -> list[list[Any]]:
+    """The schemas of a list's first items, and last those of all others."""
+    lists = (facet.get("prefixItems", facet.get("items")) for facet in branch.facets)
+    first = max((len(items) for items in lists if isinstance(items, list)), default=0)
+    return [branch.item_schemas(index) for index in range(first + 1)]
 
 
 def object_places(caster: ArgumentCaster, schemas: list[Any], depth: int) -> Inner | None:
@@ -205,7 +239,7 @@ def object_places(caster: ArgumentCaster, schemas: list[Any], depth: int) -> Inn
     branches = [branch for branch in caster.reader.branches(schemas) if chosen((branch,), {}) is not None]
     if len(branches) > 1:
         raise Whole
-    return Members(caster, branches[0], depth) if branches else None
+    return Members(LenientPlaces(caster, depth - 1), branches[0]) if branches else None
 
 
 def text_fate(*, stays: bool, null: bool) -> TextFate:

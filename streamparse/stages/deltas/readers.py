@@ -7,7 +7,6 @@ from typing import Protocol
 
 from streamparse.stages.content.json_dialect import string_delimiters
 from streamparse.stages.deltas.call_list_reader import CallListReader
-from streamparse.stages.deltas.compact import Passing
 from streamparse.stages.deltas.document import CallDocument
 from streamparse.stages.deltas.json_reader import JsonReader
 from streamparse.stages.deltas.lines_reader import LinesReader
@@ -23,10 +22,6 @@ class Reader(Protocol):
 
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""
-
-    @property
-    def passing(self) -> Passing | None:
-        """How text goes out that is simply more of the present string; None where no text does."""
 
     def finish(self) -> None:
         """The text has ended; raises NotCertain where that leaves the value open."""

@@ -3,79 +3,70 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from streamparse.errors import ContentError
-from streamparse.stages.deltas.compact import Passing, compact
+from streamparse.stages.deltas.arguments import ToolArguments
+from streamparse.stages.deltas.compact import compact
 from streamparse.stages.deltas.document import Call, CallDocument, NotCertain
 from streamparse.stages.deltas.plan import call_source
 from streamparse.stages.deltas.readers import READERS, Reader, readings_of
-from streamparse.stages.schema_typing import ToolSchemas
+from streamparse.stages.deltas.walk import PointReader, Steps, Walk
 from streamparse.template.model import Field
 
 Event = dict[str, Any]
 
 
-@dataclass(slots=True)
-class PassingDelta:
-    """How text goes out that is simply more of a string (see ``Passing``): in a copy of ``event``, and ``note``d."""
-
-    search: Callable[[str], Any]
-    encode: Callable[[str], str | None]
-    note: Callable[[str], None]
-    event: Event
-
-
 class RegionDeltas:
-    """Gives out the calls of one region; ``next_index`` is that of the next call that is not yet given out."""
+    """Gives out the calls of one region; ``next_index`` is that of the next call that is not yet given out.
+
+    ``known`` is what the regions of the field know of each reading's arguments (see ``Walk``).
+    """
 
     def __init__(
-        self, field: Field, captures: dict[str, str], schemas: ToolSchemas, next_index: int, *, lenient: bool
+        self,
+        field: Field,
+        captures: dict[str, str],
+        tools: ToolArguments,
+        next_index: int,
+        *,
+        lenient: bool,
+        known: dict[int, Steps] | None = None,
     ) -> None:
         self.field = field
         self.captures = captures
         self.next_index = next_index
-        self._schemas = schemas
+        self._tools = tools
+        self._known: dict[int, Steps] = {} if known is None else known
         self._lenient = lenient
         self._readings = list(readings_of(field, lenient=lenient))
+        self._reading = 0  # which of them is followed
         self._unread: list[str] = []  # the text so far, while another reading may come to it
         self._taken = 0  # calls before this one have ended, and all of them has been given out
         self._calls: list[Call] = []
         self._document: CallDocument | None = None
         self._reader: Reader | None = None
-        self._passing: PassingDelta | None = None
-        self._passed: tuple[Call, Passing] | None = None
+        self._points: PointReader | None = None  # the reader, if it can be at points
+        self.walk: Walk | None = None
         self._begin_reading()
-
-    @property
-    def passing(self) -> PassingDelta | None:
-        """How text goes out that is simply more of the present string; None where no text does."""
-        passing = None if self._reader is None else self._reader.passing
-        if passing is None or self._document is None:
-            return None
-        written, call = self._document.arguments, self._calls[-1]
-        if written is None or written is not call.arguments or not written.passes_on or call.index is None:
-            return None
-        if self._passing is None or self._passed != (call, passing):
-            self._passed = call, passing
-            self._passing = PassingDelta(*passing, call.given.append, self._event(call, {"arguments": ""}))
-        return self._passing
 
     def feed(self, text: str) -> list[Event]:
         """The events that the next piece of the region's text makes certain."""
-        if self._readings:
-            if self._has_given():
-                self._readings.clear()
-                self._unread.clear()
-            else:
-                self._unread.append(text)
-        self._read(text)
+        walk = self.walk
+        if walk is None:
+            self._keep_unread(text)
+            self._read(text)
+        else:
+            piece = walk.take(text)
+            if piece is not None:
+                return self._passed_on(walk, piece)
+            walk.follow(text, self._read)
         calls = self._calls
         events = [self._event(call, delta) for call in calls[self._taken :] if (delta := call.delta())]
         self._taken = max(0, len(calls) - 1)
+        self.walk = self._walk_here()
         return events
 
     def rest(self, value: Any, faults: Collection[int] = ()) -> list[Event]:
@@ -83,6 +74,8 @@ class RegionDeltas:
 
         ``faults`` are the places of calls that are not in the value.
         """
+        if self.walk is not None:
+            self.walk.settle()
         if self._reader is not None:
             with suppress(NotCertain):
                 self._reader.finish()
@@ -94,8 +87,40 @@ class RegionDeltas:
         calls = zip(whole + missing, finals, strict=False)
         return [self._event(call, delta) for call, final in calls if (delta := _rest_of(call, *final))]
 
-    def _read(self, text: str) -> None:
-        """Let the reader follow the text; where it can't, the next reading begins, unless anything was given out."""
+    def _keep_unread(self, text: str) -> None:
+        """Keep the text while another reading may come to it."""
+        if self._readings:
+            if self._has_given():
+                self._readings.clear()
+                self._unread.clear()
+            else:
+                self._unread.append(text)
+
+    def _passed_on(self, walk: Walk, piece: str) -> list[Event]:
+        """The event of a piece of the present call's arguments."""
+        if not piece:
+            return []
+        walk.note(piece)
+        return [walk.event | {"arguments": piece}]
+
+    def _walk_here(self) -> Walk | None:
+        """The walk through the arguments that are being written, if any are that have a part given out."""
+        written = None if self._document is None else self._document.arguments
+        if written is None or self._reader is None or self._points is None:
+            return None
+        call = self._calls[-1]
+        if written is not call.arguments or call.index is None:
+            return None
+        if self.walk is not None and self.walk.arguments is written:
+            return self.walk
+        steps = self._known.setdefault(self._reading, Steps())
+        return Walk(steps, self._points, written, call.given.append, self._event(call, {"arguments": ""}))
+
+    def _read(self, text: str) -> bool:
+        """Let the reader follow the text; where it can't, the next reading begins, unless anything was given out.
+
+        Returns whether any reading goes on.
+        """
         while self._reader is not None:
             try:
                 self._reader.feed(text)
@@ -105,7 +130,8 @@ class RegionDeltas:
                     self._begin_reading()
                 text = "".join(self._unread)
             else:
-                return
+                return True
+        return False
 
     def _has_given(self) -> bool:
         """Whether anything is given out: a call is, as soon as it has a name."""
@@ -115,12 +141,14 @@ class RegionDeltas:
         """Begin with the first of the readings left that can be followed; whatever was found before is forgotten."""
         while self._readings and self._reader is None:
             reading = self._readings.pop(0)
+            self._reading += 1
             source = call_source(self.field, reading.content, self.captures, lenient=self._lenient)
             if source is not None and reading.content in READERS:
-                self._document = CallDocument(source, self._schemas, lenient=self._lenient)
+                self._document = CallDocument(source, self._tools)
                 self._calls = self._document.calls
                 with suppress(NotCertain):
                     self._reader = READERS[reading.content](reading, self._document, self._lenient)
+                    self._points = self._reader if isinstance(self._reader, PointReader) else None
 
     def _event(self, call: Call, delta: dict[str, Any]) -> Event:
         if call.index is None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from streamparse.stages.deltas.arguments import ToolArguments
 from streamparse.stages.deltas.plan import is_call_field
-from streamparse.stages.deltas.region_deltas import PassingDelta, RegionDeltas
+from streamparse.stages.deltas.region_deltas import RegionDeltas
+from streamparse.stages.deltas.walk import Steps, Walk
 from streamparse.stages.region import Prefill, RegionEnd
 from streamparse.stages.region_writer import Item
 from streamparse.stages.schema_typing import ToolSchemas
@@ -24,21 +26,22 @@ class DeltaStage:
     """Adds ``region_delta`` events; ``index`` counts the calls of the message.
 
     ``lenient`` says that regions are parsed leniently. Captures are taken off the events unless ``keep_captures``.
-    ``passing`` says how text goes out that is simply more of the string that is being written, if one is: whoever gives
-    out a piece of the region in which ``passing.search`` finds nothing may do what :meth:`chunk` does in its stead.
+    ``walk`` knows what pieces of text do to the arguments that are being written, if any are: whoever gives out a piece
+    of the region that its present step knows may do what :meth:`chunk` does in its stead.
     """
 
     def __init__(
         self, template: ResponseTemplate, schemas: ToolSchemas, *, lenient: bool = False, keep_captures: bool = False
     ) -> None:
         self._template = template
-        self._schemas = schemas
+        self._tools = ToolArguments(schemas, lenient=lenient)
         self._lenient = lenient
         self._keep_captures = keep_captures
         self._watched = {name for name, field in template.fields.items() if is_call_field(field)}
+        self._known: dict[str, dict[int, Steps]] = {}
         self._region: RegionDeltas | None = None
         self._ended: tuple[RegionEnd, RegionDeltas] | None = None
-        self.passing: PassingDelta | None = None
+        self.walk: Walk | None = None
         self._calls = 0
 
     def feed(self, batch: list[Item]) -> list[Item]:
@@ -53,23 +56,15 @@ class DeltaStage:
         for item in batch:
             result.append(item)
             result += self._deltas(item)
-        self.passing = None if self._region is None else self._region.passing
+        self.walk = None if self._region is None else self._region.walk
         return batch if len(result) == len(batch) else result
 
     def chunk(self, event: Event) -> list[Event]:
         """The ``region_chunk`` event with its deltas; ``feed`` for the commonest batch, at less cost."""
-        passing, text = self.passing, event["text"]
-        if passing is not None:
-            piece = text if passing.search(text) is None else passing.encode(text)
-            if piece is not None:
-                passing.note(piece)
-                delta = passing.event.copy()
-                delta["arguments"] = piece
-                return [event, delta]
         if self._region is None:
             return [event]
-        deltas = self._region.feed(text)
-        self.passing = self._region.passing
+        deltas = self._region.feed(event["text"])
+        self.walk = self._region.walk
         return [event, *deltas]
 
     def finish(self) -> list[Item]:
@@ -97,12 +92,12 @@ class DeltaStage:
     def restore(self, state: dict[str, Any], text: str) -> None:
         """Take up a state that :meth:`snapshot` gave; ``text`` is the text of the open region so far."""
         self._calls = state["calls"]
-        self._region = self.passing = None
+        self._region = self.walk = None
         if state["region"] is not None:
             self._open(state["region"]["field"], state["region"]["captures"])
             assert self._region is not None, "a region was open"
             self._region.feed(text)
-            self.passing = self._region.passing
+            self.walk = self._region.walk
 
     def _deltas(self, item: Item) -> list[Event]:
         """What an item makes certain."""
@@ -122,5 +117,6 @@ class DeltaStage:
 
     def _open(self, name: str, captures: dict[str, str]) -> list[Event]:
         field = self._template.fields[name]
-        self._region = RegionDeltas(field, captures, self._schemas, self._calls, lenient=self._lenient)
+        known = self._known.setdefault(name, {})
+        self._region = RegionDeltas(field, captures, self._tools, self._calls, lenient=self._lenient, known=known)
         return self._region.feed("")

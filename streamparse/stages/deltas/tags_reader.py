@@ -57,6 +57,22 @@ class TagsReader:
         waits = self._value.waits
         return None if waits is None else in_value(self._closing[0] + self._outline.start[0], waits)
 
+    @property
+    def point(self) -> TagValue | None:
+        """The value that is being read, while more text simply goes out; None where it doesn't, or none is read."""
+        return None if self.passing is None else self._value
+
+    def go_to(self, point: TagValue, word: str) -> None:
+        """Nothing is to be done: text that goes out changes nothing, and no value comes twice."""
+
+    @property
+    def word(self) -> None:
+        """There are no words in text."""
+
+    def compact_word(self, word: str) -> str:
+        """There are no words in text."""
+        raise AssertionError(f"{word!r} is no word but text")
+
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""
         if self._held:
