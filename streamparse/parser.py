@@ -135,9 +135,13 @@ class ResponseParser:
         marks = None if tokenizer is None else TokenMarks.for_template(template.source, tokenizer)
         self._detokenizer = None if tokenizer is None else Detokenizer(tokenizer, marks=marks, offsets=spans)
         self._anchor = AnchorTrim(template.start_anchor, keep_unanchored=not lenient)
-        tokenizer_of_regions = RecoveringTokenizer if lenient else RegionTokenizer
         captures = spans or options.deltas
-        self._regions = tokenizer_of_regions(template, spans=spans, captures=captures, limits=limits)
+        tokens = frozenset(marks.texts.values()) if marks is not None else frozenset()
+        self._regions: RegionTokenizer | RecoveringTokenizer = (
+            RecoveringTokenizer(template, spans=spans, captures=captures, limits=limits, tokens=tokens)
+            if lenient
+            else RegionTokenizer(template, spans=spans, captures=captures, limits=limits)
+        )
         self._tokens = None if self._detokenizer is None else TokenStage(marks, self._detokenizer.offsets)
         schemas = ToolSchemas.from_tools(tools)
         self._deltas = DeltaStage(template, schemas, lenient=lenient, keep_captures=spans) if options.deltas else None

@@ -4,6 +4,8 @@ watches.py     what is watched in which mode
 terminators.py the literal texts that close delimiters are made of
 tokenizer.py   the tokenizer: a table of modes, one module each:
 outside.py     no explicit region is open
+mentioning.py  an open that the answer may only mention
+prose.py       whether what comes next in the answer is code, or a word of a sentence
 opening.py     an open delimiter was seen, and may be a mere quotation
 talking.py     in a region of text, such as reasoning
 aside.py       a call inside such a region, which counts only if the region never closes

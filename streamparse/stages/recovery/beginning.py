@@ -33,7 +33,7 @@ class Beginning:
         core = self._core
         self._held.append(text)
         if seen is not None and seen.what == "close":
-            core.writer.open(self._field, "", {})
+            core.open(self._field, "", {})
             core.writer.text(self._held.text(), None)
             core.writer.close(seen.text, seen.captures)
             core.outside()

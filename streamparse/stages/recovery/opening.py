@@ -77,7 +77,7 @@ class Opening:
         if self._before:
             core.writer.end_unclosed()
             core.writer.unclaimed(self._before)
-        core.writer.open(delimiter.field, delimiter.text, delimiter.captures)
+        core.open(delimiter.field, delimiter.text, delimiter.captures)
         core.go(self._call)
         return self._call.take_read(self._held.text(), seen)
 
@@ -87,4 +87,4 @@ class Opening:
         if not self._delimiter.text:
             core.forbid_zero_width()  # the same open would be found here again, and again be a quotation
         core.read_again(self._held.text() + (seen.text if seen is not None else ""))
-        core.writer.text(self._before + self._delimiter.text, core.template.implicit)
+        core.say(self._before + self._delimiter.text)

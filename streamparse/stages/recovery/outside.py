@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from streamparse.stages.recovery.calling import Calling
+from streamparse.stages.recovery.mentioning import Mentioning, is_quoted, may_be_a_word
 from streamparse.stages.recovery.mode import Seen
 from streamparse.stages.recovery.opening import Opening
 from streamparse.stages.recovery.talking import Talking
@@ -25,31 +26,17 @@ class Outside:
 
     def take(self, text: str, seen: Seen | None) -> None:
         """Text is the implicit field's; an open opens, but a call only if what follows begins like one."""
-        core, writer = self._core, self._core.writer
-        writer.text(text, core.template.implicit)
+        self._core.say(text)
         if seen is None:
             return
-        field = seen.field
-        if seen.what == "stray":
-            if writer.open_field is None:
-                writer.end_unclosed()
-                writer.unclaimed(seen.text)
-            else:
-                writer.text(seen.text, None)
-        elif seen.what == "close":
-            if writer.open_field is not None:
-                writer.close(seen.text, seen.captures)
-            else:
-                writer.end_unclosed()
-                writer.unclaimed(seen.text)
-        elif field.streams:
-            writer.open(field, seen.text, seen.captures)
-            core.go(Talking(core, field))
-        elif seen.captures:
-            writer.open(field, seen.text, seen.captures)
-            core.go(Calling(core, field))
+        if seen.what == "open":
+            self._take_open(seen)
         else:
-            core.go(Opening(core, seen))
+            self._take_close(seen)
+
+    def skip(self, text: str) -> None:
+        """What the text says about what follows counts, all the same."""
+        self._core.prose.feed(text)
 
     def end(self) -> bool:
         """The implicit region ends."""
@@ -64,3 +51,27 @@ class Outside:
     def from_state(cls, core: RecoveringTokenizer, _state: dict[str, Any]) -> Outside:
         """From what :meth:`state` gave."""
         return cls(core)
+
+    def _take_open(self, seen: Seen) -> None:
+        core, field = self._core, seen.field
+        if is_quoted(core, seen):
+            core.say(seen.text)
+        elif field.streams and may_be_a_word(core, seen):
+            core.go(Mentioning(core, seen))
+        elif field.streams or seen.captures:
+            core.open(field, seen.text, seen.captures)
+            core.go(Talking(core, field) if field.streams else Calling(core, field))
+        else:
+            core.go(Opening(core, seen))
+
+    def _take_close(self, seen: Seen) -> None:
+        """The turn ends, or a close of nothing: text of the answer, if there is one."""
+        core, writer = self._core, self._core.writer
+        if writer.open_field is None:
+            writer.end_unclosed()
+            writer.unclaimed(seen.text)
+        elif seen.what == "stray":
+            core.say(seen.text)
+        else:
+            writer.close(seen.text, seen.captures)
+            core.prose.begin()

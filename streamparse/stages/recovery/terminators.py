@@ -14,7 +14,7 @@ from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.syntax import Alternatives, Chars, Group, Node, Repeat, Sequence
 from streamparse.template.model import Field
 
-_MARK = re.compile(r"[<\[◁][^\s]+[>\]▷]")
+MARK = re.compile(r"[<\[◁][^\s]+[>\]▷]")
 """What stands between brackets is a mark; other literals, such as a line break or a word, say too little."""
 
 
@@ -34,7 +34,7 @@ def terminators_of(close: Delimiter | None) -> tuple[str, ...]:
         return ()
     found: list[str] = []
     for text in sorted(_literals(close.tree), key=len):
-        if _MARK.fullmatch(text) and not any(text.startswith(shorter) for shorter in found):
+        if MARK.fullmatch(text) and not any(text.startswith(shorter) for shorter in found):
             found.append(text)
     return tuple(sorted(found))
 

@@ -16,9 +16,11 @@ from streamparse.stages.recovery.aside import Aside
 from streamparse.stages.recovery.beginning import Beginning
 from streamparse.stages.recovery.calling import Calling
 from streamparse.stages.recovery.doubting import Doubting
+from streamparse.stages.recovery.mentioning import Mentioning
 from streamparse.stages.recovery.mode import Mode, Seen
 from streamparse.stages.recovery.opening import Opening
 from streamparse.stages.recovery.outside import Outside
+from streamparse.stages.recovery.prose import Prose
 from streamparse.stages.recovery.talking import Parting, Talking
 from streamparse.stages.recovery.trailing import Trailing
 from streamparse.stages.recovery.watches import watches_of
@@ -27,13 +29,17 @@ from streamparse.stages.structure import Structure
 from streamparse.template.model import Field, ResponseTemplate
 
 MODES: dict[str, Any] = {
-    mode.name: mode for mode in (Outside, Beginning, Opening, Talking, Parting, Aside, Calling, Doubting, Trailing)
+    mode.name: mode
+    for mode in (Outside, Beginning, Mentioning, Opening, Talking, Parting, Aside, Calling, Doubting, Trailing)
 }
 _READ_AGAIN_FACTOR = 8
 
 
 class RecoveringTokenizer:
-    """Splits a stream of text into regions, seeing through unclosed, quoted and half-written delimiters."""
+    """Splits a stream of text into regions, seeing through unclosed, quoted and half-written delimiters.
+
+    ``tokens`` are delimiters that are only found where the model wrote their token, so that they are no quotations.
+    """
 
     def __init__(
         self,
@@ -42,8 +48,10 @@ class RecoveringTokenizer:
         spans: bool = False,
         captures: bool = False,
         limits: Limits = DEFAULT_LIMITS,
+        tokens: frozenset[str] = frozenset(),
     ) -> None:
         self.template = template
+        self.tokens = tokens
         self.watches = watches_of(template)
         self.writer = RegionWriter(keep_all=True, spans=spans, captures=captures, limits=limits)
         self.hold_limit = limits.doubtful_text
@@ -51,6 +59,7 @@ class RecoveringTokenizer:
         self._read_again_left = _READ_AGAIN_FACTOR * limits.doubtful_text
         self._segments: list[tuple[str, int]] = []
         self._interrupted: Field | None = None
+        self.prose = Prose()
         self._zero_width: tuple[int, set[str]] = (-1, set())
         self.mode: Mode = Outside(self)
         self._scanner = Scanner(self.mode.watched.watch, limits.held_text, context=template.context)
@@ -85,7 +94,7 @@ class RecoveringTokenizer:
         """Text that a plain text has taken."""
         self._scanner.skip(text)
         self.writer.skip(text)
-        if isinstance(self.mode, Calling):  # the one mode that follows the text of its region
+        if isinstance(self.mode, Calling | Outside):  # the modes that follow the text of their regions
             self.mode.skip(text)
 
     def finish(self) -> list[Item]:
@@ -125,8 +134,19 @@ class RecoveringTokenizer:
             self.go(Outside(self))
             return
         field, self._interrupted = self._interrupted, None
-        self.writer.open(field, "", {})
+        self.open(field, "", {})
         self.talk(field)
+
+    def say(self, text: str) -> None:
+        """Give out text of the implicit field."""
+        if text:
+            self.prose.feed(text)
+            self.writer.text(text, self.template.implicit)
+
+    def open(self, field: Field, delimiter: str, captures: dict[str, str]) -> None:
+        """Open an explicit region."""
+        self.prose.interrupt()
+        self.writer.open(field, delimiter, captures)
 
     def interrupt(self, field: Field, text: str) -> None:
         """End a region of text for a call, whose open ``text`` is; the region goes on behind the call."""
@@ -168,6 +188,7 @@ class RecoveringTokenizer:
             "writer": self.writer.snapshot(),
             "read_again_left": self._read_again_left,
             "interrupted": None if self._interrupted is None else self._interrupted.name,
+            "prose": self.prose.state(),
             "zero_width": [self._zero_width[0], sorted(self._zero_width[1])],
         }
 
@@ -180,6 +201,7 @@ class RecoveringTokenizer:
         self._read_again_left = state["read_again_left"]
         interrupted = state["interrupted"]
         self._interrupted = None if interrupted is None else self.template.fields[interrupted]
+        self.prose.restore(state["prose"])
         self._zero_width = (state["zero_width"][0], set(state["zero_width"][1]))
 
     def _read_segments(self) -> None:
