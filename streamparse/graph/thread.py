@@ -16,12 +16,10 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
-import anyio
-
 from streamparse.graph.channel import CAPACITY
 from streamparse.graph.closing import close, close_synchronously
 from streamparse.graph.event_loop import soon_caller
-from streamparse.graph.joining import weigh
+from streamparse.graph.mailbox import Mailbox
 
 
 class ThreadReader:
@@ -32,7 +30,7 @@ class ThreadReader:
 
     def __init__(self, source: Iterable[Any], *, capacity: int = CAPACITY) -> None:
         self._source = source
-        self._mailbox = _Mailbox(capacity)
+        self._mailbox = Mailbox(capacity)
         self._started = False
 
     def __aiter__(self) -> ThreadReader:
@@ -64,78 +62,7 @@ class ThreadReader:
         self._mailbox.stop()
 
 
-class _Mailbox:
-    """What the thread and the event loop share; every attribute but ``wake`` is used under the lock only."""
-
-    def __init__(self, capacity: int) -> None:
-        self.wake: Any = None
-        self._capacity = capacity
-        self._changed = threading.Condition()
-        self._items: list[Any] = []
-        self._weight = 0
-        self._stopped = False
-        self._ended = False
-        self._error: BaseException | None = None
-        self._news: anyio.Event | None = None
-
-    def put(self, item: Any) -> bool:
-        """Add an item, blocking the thread while the mailbox is full; tell whether more is wanted."""
-        weight = weigh(item)
-        with self._changed:
-            while self._items and self._weight + weight > self._capacity and not self._stopped:
-                self._changed.wait()
-            if self._stopped:
-                return False
-            self._items.append(item)
-            self._weight += weight
-            self._tell()
-            return True
-
-    def end(self, error: BaseException | None) -> None:
-        """Declare that the thread is done."""
-        with self._changed:
-            self._ended = True
-            self._error = error
-            self._tell()
-
-    def stop(self) -> None:
-        """Declare that nothing more is wanted."""
-        with self._changed:
-            self._stopped = True
-            self._changed.notify_all()
-            self._tell()
-
-    async def take(self) -> list[Any]:
-        """Give everything that is there, waiting for something if need be."""
-        while True:
-            with self._changed:
-                if self._items:
-                    items, self._items = self._items, []
-                    self._weight = 0
-                    self._changed.notify_all()
-                    return items
-                if self._ended or self._stopped:
-                    raise self._error or StopAsyncIteration
-                news = self._news = self._news or anyio.Event()
-            await news.wait()
-
-    async def wait_for_end(self) -> None:
-        """Wait until the thread is done."""
-        while True:
-            with self._changed:
-                if self._ended:
-                    return
-                news = self._news = self._news or anyio.Event()
-            await news.wait()
-
-    def _tell(self) -> None:
-        """Let the event loop look again; called under the lock."""
-        if self._news is not None:
-            self.wake(self._news.set)
-            self._news = None
-
-
-def _read(source: Iterable[Any], mailbox: _Mailbox) -> None:
+def _read(source: Iterable[Any], mailbox: Mailbox) -> None:
     """Move the source's items to the mailbox: the whole of what the thread does."""
     error: BaseException | None = None
     iterator = None
