@@ -1,0 +1,159 @@
+"""The client for browsers: what it says, what it takes in, when it tries again and when it gives up."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.adapters.websockets.node import needs_node, run_module
+
+pytestmark = needs_node
+
+SCENE = """
+import { Connection } from "CLIENT";
+
+const sockets = [];
+class FakeSocket {
+  constructor(url) { this.said = []; this.url = url; sockets.push(this); setTimeout(() => this.onopen()); }
+  send(text) { this.said.push(JSON.parse(text)); }
+  close(code) { this.closedWith = code ?? 1005; }
+  say(message) { this.onmessage({ data: JSON.stringify(message) }); }
+  chunks(first, last, text) {
+    this.say({ type: "events", generation: "g", first, last,
+               events: [{ type: "region_chunk", field: "content", text, dirty: false }] });
+  }
+  welcome() { this.say({ type: "welcome", version: 1, heartbeat: HEARTBEAT }); }
+}
+let HEARTBEAT = 20;
+const statuses = [];
+const connect = (options) =>
+  new Connection("ws://x", { WebSocket: FakeSocket, onstatus: ({ status }) => statuses.push(status), ...options });
+const socket = async (number) => {
+  while (sockets.length <= number || sockets[number].said.length === 0) await new Promise((go) => setTimeout(go, 1));
+  return sockets[number];
+};
+const show = (value) => console.log(JSON.stringify(value));
+"""
+
+
+def play(scene: str) -> list[Any]:
+    """What a scene shows."""
+    return [json.loads(line) for line in run_module(SCENE + scene).splitlines()]
+
+
+def test_a_lost_connection_goes_on_after_the_last_event() -> None:
+    first, second, state, statuses = play("""
+        const connection = connect({ token: async () => "secret" });
+        const generation = connection.start({ question: "?" }, "g");
+        const one = await socket(0);
+        one.welcome();
+        one.chunks(1, 3, "Hel");
+        one.onclose({ code: 1006 });
+        const two = await socket(1);
+        two.welcome();
+        two.chunks(4, 4, "lo");
+        two.say({ type: "end", generation: "g", last: 4, reason: "complete" });
+        await generation.over;
+        connection.close();
+        show(one.said); show(two.said); show([generation.state.regions[0].text, generation.status, two.closedWith]);
+        show(statuses);
+    """)
+    hello = {"type": "hello", "version": 1, "token": "secret"}
+    assert first == [hello, {"type": "start", "generation": "g", "parameters": {"question": "?"}}]
+    assert second == [hello, {"type": "subscribe", "generation": "g", "after": 3}]
+    assert state == ["Hello", "complete", 1000]
+    assert statuses == ["open", "waiting", "connecting", "open", "closed"]
+
+
+def test_a_start_of_which_nothing_came_is_said_again() -> None:
+    said = play("""
+        const connection = connect();
+        connection.start(null, "g").stop();
+        const one = await socket(0);
+        one.welcome();
+        one.onclose({ code: 1001 });
+        const two = await socket(1);
+        two.welcome();
+        connection.close();
+        show(two.said);
+    """)
+    start = {"type": "start", "generation": "g", "parameters": None}
+    assert said == [[{"type": "hello", "version": 1}, start, {"type": "stop", "generation": "g"}]]
+
+
+def test_what_was_seen_is_left_out_and_what_was_missed_is_asked_for() -> None:
+    asked, text = play("""
+        const connection = connect();
+        const generation = connection.subscribe("g");
+        const one = await socket(0);
+        one.welcome();
+        one.chunks(1, 2, "ab");
+        one.chunks(1, 2, "ab");
+        one.chunks(4, 4, "d");
+        one.chunks(3, 4, "cd");
+        connection.close();
+        show(one.said.at(-1)); show(generation.state.regions[0].text);
+    """)
+    assert asked == {"type": "subscribe", "generation": "g", "after": 2}
+    assert text == "abcd"
+
+
+@pytest.mark.parametrize("code", [1003, 1008, 1009, 4400, 4401])
+def test_a_refusal_is_not_tried_again(code: int) -> None:
+    shown = play(
+        """
+        const connection = connect();
+        const generation = connection.subscribe("g");
+        (await socket(0)).onclose({ code: CODE, reason: "no" });
+        await generation.over;
+        show([connection.status, connection.closed.code, generation.status, generation.error]);
+    """.replace("CODE", str(code))
+    )
+    assert shown == [["closed", code, "refused", f"the server closed the connection: {code} no"]]
+
+
+def test_a_server_that_falls_silent_is_left() -> None:
+    closed, again = play("""
+        HEARTBEAT = 0.004;
+        const connection = connect();
+        const one = await socket(0);
+        one.welcome();
+        HEARTBEAT = 20;
+        const two = await socket(1);
+        two.welcome();
+        connection.close();
+        show(one.closedWith); show(connection.failures);
+    """)
+    assert (closed, again) == (1005, 0)
+
+
+def test_an_error_concerns_its_generation_only() -> None:
+    shown = play("""
+        const connection = connect();
+        const generation = connection.subscribe("h");
+        const other = connection.subscribe("g");
+        const one = await socket(0);
+        one.welcome();
+        one.say({ type: "error", generation: "h", code: "unknown_generation", message: "there is none" });
+        one.chunks(1, 1, "a");
+        one.say({ type: "something new" });
+        connection.close();
+        show([generation.status, generation.error, other.status]);
+    """)
+    assert shown == [["refused", "unknown_generation: there is none", "running"]]
+
+
+def test_a_generation_that_was_left_is_not_followed_any_more() -> None:
+    said = play("""
+        const connection = connect();
+        const generation = connection.subscribe("g");
+        const one = await socket(0);
+        one.welcome();
+        generation.leave();
+        one.chunks(1, 1, "a");
+        show([generation.last, one.said.at(-1)]);
+        connection.close();
+    """)
+    assert said == [[0, {"type": "unsubscribe", "generation": "g"}]]
