@@ -15,6 +15,8 @@ from streamparse.errors import (
     StreamparseError,
     TemplateError,
 )
+from streamparse.graph.broadcast import Broadcast, broadcast
+from streamparse.graph.consumer import Consumer
 from streamparse.limits import Limits
 from streamparse.parser import ResponseParser, get_response_parser, parse_response
 from streamparse.stream import End, ParseStream, parse_stream
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
     from streamparse.infer import Inference, InferenceError, UnverifiedWarning, infer_response_template
 
 __all__ = [
+    "Broadcast",
     "ChannelClosedError",
+    "Consumer",
     "ContentError",
     "End",
     "FinalizedError",
@@ -48,6 +52,7 @@ __all__ = [
     "StreamparseError",
     "TemplateError",
     "UnverifiedWarning",
+    "broadcast",
     "get_response_parser",
     "get_response_template",
     "infer_response_template",

@@ -43,7 +43,7 @@ def join_neighbours(items: Iterable[Any]) -> list[Any]:
     joined: list[Any] = []
     run: list[Any] = []
     for item in items:
-        if run and not _joinable(run[-1], item):
+        if run and not joinable(run[-1], item):
             joined.append(_join(run))
             run.clear()
         run.append(item)
@@ -52,7 +52,7 @@ def join_neighbours(items: Iterable[Any]) -> list[Any]:
     return joined
 
 
-def _joinable(earlier: Any, later: Any) -> bool:
+def joinable(earlier: Any, later: Any) -> bool:
     """Tell whether one item can say what these two say."""
     if type(earlier) is not type(later):
         return False

@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse.graph.joining import ITEM_WEIGHT, join_neighbours, weigh
-
-
-def chunk(text: str, field: str = "content", dirty: bool = False, **keys: Any) -> dict[str, Any]:
-    return {"type": "region_chunk", "field": field, "text": text, "dirty": dirty, **keys}
-
-
-def delta(**keys: Any) -> dict[str, Any]:
-    return {"type": "region_delta", "field": "tool_calls", "index": 0, **keys}
+from tests.graph.events import EVENTS, by_character, chunk, delta
 
 
 def test_chunks_of_a_region_become_one() -> None:
@@ -61,37 +54,6 @@ def test_pieces_of_text_and_of_bytes_are_joined_with_their_like() -> None:
 )
 def test_what_differs_in_more_than_its_text_stays_apart(earlier: Any, later: Any) -> None:
     assert join_neighbours([earlier, later]) == [earlier, later]
-
-
-EVENTS = st.lists(
-    st.one_of(
-        st.builds(chunk, st.text(max_size=3), st.sampled_from(["content", "reasoning"]), st.booleans()),
-        st.sampled_from(
-            [
-                {"type": "region_open", "field": "content"},
-                {"type": "region_close", "field": "content", "value": ""},
-                delta(name="f"),
-                delta(arguments="{}"),
-                delta(arguments=" "),
-                {**delta(arguments="[]"), "index": 1},
-            ]
-        ),
-    )
-)
-
-
-def by_character(events: list[dict[str, Any]]) -> list[Any]:
-    """What events say, in a form that does not depend on how their text is cut."""
-    said: list[Any] = []
-    for event in events:
-        if event["type"] == "region_chunk":
-            said += [(event["field"], event["dirty"], character) for character in event["text"]]
-        elif event["type"] == "region_delta":
-            said += [(event["index"], event["name"])] if "name" in event else []
-            said += [(event["index"], "arguments", character) for character in event.get("arguments", "")]
-        else:
-            said.append(event)
-    return said
 
 
 @given(EVENTS, st.data())

@@ -1,0 +1,46 @@
+"""Events to test with, and what they say whatever their cuts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+
+def chunk(text: str, field: str = "content", dirty: bool = False, **keys: Any) -> dict[str, Any]:
+    return {"type": "region_chunk", "field": field, "text": text, "dirty": dirty, **keys}
+
+
+def delta(**keys: Any) -> dict[str, Any]:
+    return {"type": "region_delta", "field": "tool_calls", "index": 0, **keys}
+
+
+EVENTS = st.lists(
+    st.one_of(
+        st.builds(chunk, st.text(max_size=3), st.sampled_from(["content", "reasoning"]), st.booleans()),
+        st.sampled_from(
+            [
+                {"type": "region_open", "field": "content"},
+                {"type": "region_close", "field": "content", "value": ""},
+                delta(name="f"),
+                delta(arguments="{}"),
+                delta(arguments=" "),
+                {**delta(arguments="[]"), "index": 1},
+            ]
+        ),
+    )
+)
+
+
+def by_character(events: list[dict[str, Any]]) -> list[Any]:
+    """What events say, in a form that does not depend on how their text is cut."""
+    said: list[Any] = []
+    for event in events:
+        if event["type"] == "region_chunk":
+            said += [(event["field"], event["dirty"], character) for character in event["text"]]
+        elif event["type"] == "region_delta":
+            said += [(event["index"], event["name"])] if "name" in event else []
+            said += [(event["index"], "arguments", character) for character in event.get("arguments", "")]
+        else:
+            said.append(event)
+    return said
