@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,14 @@ def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*PARSE, *arguments],
         stdin=subprocess.PIPE,
+        preexec_fn=interruptible,
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "bufsize": 0, **options},
     )
+
+
+def interruptible() -> None:
+    """Undo that a shell starts what runs in the background with interrupts ignored, and all that it starts too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def next_event(process: subprocess.Popen[bytes]) -> dict[str, Any]:
@@ -136,9 +143,11 @@ def test_an_interrupt_gives_the_terminal_back() -> None:
 def read_terminal(descriptor: int, until: bytes | None = None) -> bytes:
     """Read up to some words, or until the other side has gone, which Linux reports as an error."""
     screen = b""
+    latest = time.monotonic() + PATIENCE
     while until is None or until not in screen:
-        readable, _, _ = select.select([descriptor], [], [], PATIENCE)
+        readable, _, _ = select.select([descriptor], [], [], max(0.0, latest - time.monotonic()))
         assert readable, screen
+        assert time.monotonic() < latest, screen
         try:
             piece = os.read(descriptor, 65536)
         except OSError:
