@@ -15,6 +15,7 @@ from streamparse.errors import (
     StreamparseError,
     TemplateError,
 )
+from streamparse.graph import KeyedParser, Open
 from streamparse.graph.broadcast import Broadcast, broadcast
 from streamparse.graph.consumer import Consumer
 from streamparse.limits import Limits
@@ -39,8 +40,10 @@ __all__ = [
     "FinalizedError",
     "Inference",
     "InferenceError",
+    "KeyedParser",
     "LimitError",
     "Limits",
+    "Open",
     "ParseError",
     "ParseStream",
     "PrefixError",

@@ -88,13 +88,45 @@ class RegionUnclaimed(TypedDict):
 
 
 class Message(TypedDict):
-    """The last event of a stream: the message, what went wrong, and why the generation ended."""
+    """The last event of a generation: the message, what went wrong, and why the generation ended.
+
+    ``usage``, where many generations are parsed at once, is that of the generation's ``End``, if it had one.
+    """
 
     type: Literal["message"]
     message: dict[str, Any]
     problems: list[dict[str, Any]]
     finish_reason: str | None
+    usage: NotRequired[Any]
+
+
+class Error(TypedDict):
+    """The last event of a generation that failed, where many are parsed at once, in place of ``message``.
+
+    ``error`` says what went wrong, ``kind`` is the name of the error's class, ``message`` what had been read by then.
+    """
+
+    type: Literal["error"]
+    error: str
+    kind: str
+    message: dict[str, Any]
+    problems: list[dict[str, Any]]
 
 
 Event = dict[str, Any]
 """Any of the above, as the plain dict that it is."""
+
+
+def message_event(message: dict[str, Any] | None, problems: list[dict[str, Any]], finish_reason: str | None) -> Event:
+    """The last event of a generation."""
+    return {"type": "message", "message": message, "problems": problems, "finish_reason": finish_reason}
+
+
+def error_event(error: Exception, message: dict[str, Any], problems: list[dict[str, Any]]) -> Event:
+    """The last event of a generation that failed.
+
+    >>> error_event(ValueError("too bad"), {"role": "assistant"}, [])  # doctest: +NORMALIZE_WHITESPACE
+    {'type': 'error', 'error': 'too bad', 'kind': 'ValueError', 'message': {'role': 'assistant'}, 'problems': []}
+    """
+    text, kind = str(error), type(error).__name__
+    return {"type": "error", "error": text or kind, "kind": kind, "message": message, "problems": problems}

@@ -27,6 +27,7 @@ from streamparse.stages.regions import RegionTokenizer
 from streamparse.stages.schema_typing import ToolSchemas
 from streamparse.stages.token_stage import TokenStage
 from streamparse.stages.transform_stage import TransformStage
+from streamparse.statistics import ParserStatistics
 from streamparse.template import ResponseTemplate, TemplateSource, load_response_template, without_fields
 from streamparse.tokens.marks import TokenMarks
 from streamparse.tokens.tokenizer import decode_prefix
@@ -237,6 +238,19 @@ class ResponseParser:
     def held(self) -> int:
         """Characters held back because they may still become part of a delimiter."""
         return self._regions.held + (len(self._plain.tail) if self._plain is not None else 0)
+
+    def statistics(self) -> ParserStatistics:
+        """What the parser has seen since it was made or restored."""
+        writer, message, plain = self._regions.writer, self._message, self._plain
+        passed = sum(map(len, plain.pieces)) if plain is not None else 0
+        return ParserStatistics(
+            characters=max(writer.position, 0) + passed + self.held,
+            held=self.held,
+            open_region=None if writer.open_field is None else writer.open_field.name,
+            regions=message.regions,
+            malformed=message.malformed,
+            repaired=message.repaired,
+        )
 
     def snapshot(self, *, message: bool = True) -> bytes:
         """The parser's state, to be taken up elsewhere with :meth:`restore`; between any two pieces.

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from streamparse.errors import StreamparseError
-from streamparse.events import Event
+from streamparse.events import Event, message_event
 from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, Source, SourceReader, Stage
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.parser import ErrorMode, ResponseParser
@@ -197,12 +197,7 @@ class _Parsing:
         return self.reader.end.finish_reason if self.reader.end is not None else None
 
     def message_event(self) -> Event:
-        return {
-            "type": "message",
-            "message": self.message,
-            "problems": self.parser.problems,
-            "finish_reason": self.finish_reason(),
-        }
+        return message_event(self.message, self.parser.problems, self.finish_reason())
 
     def stages(self, inner: Mapping[str, Iterable[Any]], *, chaining: bool) -> list[Any]:
         """The core as one stage, or stage by stage where each is a task or others stand between them."""

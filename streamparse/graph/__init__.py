@@ -4,6 +4,8 @@ from streamparse.graph.chain import StageStatistics
 from streamparse.graph.channel import CAPACITY, Channel, ChannelStatistics
 from streamparse.graph.concurrent import Concurrent
 from streamparse.graph.graph import Graph, GraphStatistics
+from streamparse.graph.keyed import KeyedParser, Open
+from streamparse.graph.keyed_statistics import KeyedStatistics
 from streamparse.graph.source import End, Source, SourceReader
 from streamparse.graph.stage import AsyncStage, Machine, Stage
 
@@ -16,7 +18,10 @@ __all__ = [
     "End",
     "Graph",
     "GraphStatistics",
+    "KeyedParser",
+    "KeyedStatistics",
     "Machine",
+    "Open",
     "Source",
     "SourceReader",
     "Stage",

@@ -36,6 +36,8 @@ class Link:
     start: Callable[[], Iterable[Any]]
     finish: Callable[[], Iterable[Any]]
     seen: StageStatistics
+    takes_batches: bool = False
+    """Whether ``feed`` takes a list of items rather than one."""
 
 
 class Chain:
@@ -92,8 +94,11 @@ class Chain:
             seen = link.seen
             made: list[Any] = []
             try:
-                for item in items:
-                    made += feed(item)
+                if link.takes_batches:
+                    made += feed(items)
+                else:
+                    for item in items:
+                        made += feed(item)
             except Exception as error:
                 failure = stage_error(seen.name, error)
             seen.items_in += len(items)
@@ -110,8 +115,11 @@ def _feed_one(link: Link, batch: list[Any], out: Made) -> None:
     seen.items_in += len(batch)
     before = len(out)
     try:
-        for item in batch:
-            out.extend(feed(item))
+        if link.takes_batches:
+            out.extend(feed(batch))
+        else:
+            for item in batch:
+                out.extend(feed(item))
     except Exception as error:
         failure = stage_error(seen.name, error)
         raise failure from failure.__cause__

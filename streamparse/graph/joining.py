@@ -5,12 +5,14 @@ Out: their weight; the same items with neighbours joined.
 
 Two items are joined only where the one that takes their place says exactly what the two said: pieces of
 text; ``region_chunk`` events of one region, equally dirty, whose spans touch; ``region_delta`` events of one
-call where the later one only adds to the arguments. Anything else between two items keeps them apart.
+call where the later one only adds to the arguments; pairs of one key and such events, or of one key and lists
+of events. Anything else between two items keeps them apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
 ITEM_WEIGHT = 64
@@ -23,13 +25,22 @@ _ARGUMENTS_KEYS = frozenset({"type", "field", "index", "arguments"})
 def weigh(item: Any) -> int:
     """Give an item's weight: ``ITEM_WEIGHT``, plus its characters, bytes or token ids.
 
+    A pair of a key and something weighs what that weighs; a list of events or of pairs, what they weigh together.
+
     >>> weigh("four"), weigh({"type": "region_chunk", "field": "content", "text": "four", "dirty": False}), weigh(17)
     (68, 68, 64)
+    >>> weigh(("a key", "four")), weigh([("a key", "four"), ("another", "four")])
+    (68, 136)
     """
     kind = type(item)
+    if kind is tuple and len(item) == 2:
+        item = item[1]
+        kind = type(item)
     if kind is dict:
         text = item.get("text")
         return ITEM_WEIGHT + len(text) if type(text) is str else ITEM_WEIGHT
+    if kind is list and item and type(item[0]) in _WEIGHED_BY_THEMSELVES:
+        return sum(map(weigh, item))
     return ITEM_WEIGHT + len(item) if kind in _SIZED else ITEM_WEIGHT
 
 
@@ -56,6 +67,8 @@ def joinable(earlier: Any, later: Any) -> bool:
     """Tell whether one item can say what these two say."""
     if type(earlier) is not type(later):
         return False
+    if type(later) is tuple:
+        return len(earlier) == len(later) == 2 and earlier[0] == later[0] and _payloads_joinable(earlier[1], later[1])
     if type(later) is dict:
         rule = _EVENT_RULES.get(later.get("type"))
         return rule is not None and earlier.get("type") == later["type"] and rule[0](earlier, later)
@@ -69,7 +82,18 @@ def _join(run: list[Any]) -> Any:
         return first
     if type(first) is dict:
         return _EVENT_RULES[first["type"]][1](run)
+    if type(first) is tuple:
+        payloads = [payload for _, payload in run]
+        joined = join_neighbours(chain.from_iterable(payloads)) if type(payloads[0]) is list else _join(payloads)
+        return first[0], joined
     return type(first)().join(run)
+
+
+def _payloads_joinable(earlier: Any, later: Any) -> bool:
+    """Tell whether what two pairs of one key carry can be one: lists of events always can, text may mean anything."""
+    if type(earlier) is list and type(later) is list:
+        return all(items and type(items[0]) is dict for items in (earlier, later))
+    return type(earlier) is dict and _joinable(earlier, later)
 
 
 def _chunks_joinable(earlier: dict[str, Any], later: dict[str, Any]) -> bool:
@@ -99,6 +123,7 @@ def _join_deltas(run: list[dict[str, Any]]) -> dict[str, Any]:
 
 _SIZED = frozenset({str, bytes, list})
 _TEXT = frozenset({str, bytes})
+_WEIGHED_BY_THEMSELVES = frozenset({dict, tuple})
 
 _Event = dict[str, Any]
 _EVENT_RULES: dict[Any, tuple[Callable[[_Event, _Event], bool], Callable[[list[_Event]], _Event]]] = {

@@ -8,7 +8,8 @@ declared as                                    what it does
 =============================================  ==================================================================
 an object with ``feed(item) -> items`` and     synchronous, a machine: ``feed`` gives what takes the item's
 ``finish() -> items``                          place, ``finish`` the last items, ``start() -> items``, if it has
-                                               one, those before the first
+                                               one, those before the first; with a true ``takes_batches``,
+                                               ``feed(batch) -> items`` gets all that is there as a list
 a function ``(item) -> items``                 synchronous, a machine without state
 ``async def stage(batch) -> items``            gets all that waits as a list, and gives what takes its place
 ``async def stage(batches)`` with ``yield``    an asynchronous generator that gets batches and gives batches
@@ -133,7 +134,8 @@ def _link(name: str, work: Any) -> Link:
     """Give a synchronous stage as a link of a chain."""
     feed, finish = getattr(work, "feed", None), getattr(work, "finish", None)
     if callable(feed) and callable(finish) and not isinstance(work, type):
-        return Link(feed, getattr(work, "start", _nothing), finish, StageStatistics(name))
+        seen, takes_batches = StageStatistics(name), getattr(work, "takes_batches", False)
+        return Link(feed, getattr(work, "start", _nothing), finish, seen, takes_batches)
     if callable(work) and not isinstance(work, type):
         return Link(work, _nothing, _nothing, StageStatistics(name))
     hint = f"; did you mean {work.__name__}()?" if isinstance(work, type) else ""

@@ -26,14 +26,20 @@ class MessageFold:
         self._message: dict[str, Any] = copied(template.defaults)
         self._written: set[str] = set()
         self.problems: list[dict[str, Any]] = []
+        self.regions = self.malformed = self.repaired = 0
+        """Regions that have ended, and those among them without a value, and with a mended one."""
 
     def feed(self, batch: list[Event]) -> list[Event]:
         """Fold a batch, and pass it on."""
         for event in batch:
             kind = event["type"]
             if kind == "region_close":
+                self.regions += 1
+                self.repaired += "repaired" in event
                 self._take(self._template.fields[event["field"]], copied(event["value"]))
             elif kind == "region_malformed":
+                self.regions += 1
+                self.malformed += 1
                 self.problems.append(
                     {key: event[key] for key in ("type", "field", "error", "position", "text", "incomplete")}
                 )

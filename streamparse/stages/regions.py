@@ -91,6 +91,11 @@ class RegionTokenizer:
         return writer.take_items()
 
     @property
+    def writer(self) -> RegionWriter:
+        """What writes the regions; it knows where the generation stands and which region is open."""
+        return self._writer
+
+    @property
     def held(self) -> int:
         """Characters held back because they may become part of a delimiter."""
         return self._scanner.held

@@ -69,3 +69,24 @@ def test_an_item_weighs_its_text_and_a_little_more() -> None:
     weights = {"text": weigh("abc"), "bytes": weigh(b"abc"), "ids": weigh([1, 2, 3]), "chunk": weigh(chunk("abc"))}
     assert weights == dict.fromkeys(weights, ITEM_WEIGHT + 3)
     assert weigh(7) == weigh({"type": "region_open"}) == weigh(None) == ITEM_WEIGHT
+
+
+def test_pairs_of_one_key_are_joined_where_they_carry_events() -> None:
+    assert join_neighbours([("k", chunk("a")), ("k", chunk("b"))]) == [("k", chunk("ab"))]
+    opened = {"type": "region_open", "field": "content"}
+    assert join_neighbours([("k", [opened, chunk("a")]), ("k", [chunk("b")]), ("other", [chunk("c")])]) == [
+        ("k", [opened, chunk("ab")]),
+        ("other", [chunk("c")]),
+    ]
+
+
+def test_pairs_of_text_are_kept_apart_as_they_may_mean_anything() -> None:
+    pairs = [("name", "a"), ("name", "b")]
+    assert join_neighbours(pairs) == pairs
+
+
+def test_a_pair_weighs_what_it_carries() -> None:
+    assert weigh(("k", "four")) == weigh("four")
+    assert weigh(("k", [chunk("four"), chunk("four")])) == 2 * weigh(chunk("four"))
+    assert weigh([("k", "four"), ("other", "four")]) == 2 * weigh("four")
+    assert weigh(("k", [1, 2, 3])) == weigh([1, 2, 3])
