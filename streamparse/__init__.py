@@ -15,10 +15,11 @@ from streamparse.errors import (
     StreamparseError,
     TemplateError,
 )
-from streamparse.graph import KeyedParser, Open
+from streamparse.graph import KeyedParser, Open, pump
 from streamparse.graph.broadcast import Broadcast, broadcast
 from streamparse.graph.consumer import Consumer
 from streamparse.limits import Limits
+from streamparse.many import ManyStream, parse_many
 from streamparse.parser import ResponseParser, get_response_parser, parse_response
 from streamparse.stream import End, ParseStream, parse_stream
 from streamparse.template import (
@@ -43,6 +44,7 @@ __all__ = [
     "KeyedParser",
     "LimitError",
     "Limits",
+    "ManyStream",
     "Open",
     "ParseError",
     "ParseStream",
@@ -60,8 +62,10 @@ __all__ = [
     "get_response_template",
     "infer_response_template",
     "load_response_template",
+    "parse_many",
     "parse_response",
     "parse_stream",
+    "pump",
     "response_template_names",
 ]
 

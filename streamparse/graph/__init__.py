@@ -6,6 +6,8 @@ from streamparse.graph.concurrent import Concurrent
 from streamparse.graph.graph import Graph, GraphStatistics
 from streamparse.graph.keyed import KeyedParser, Open
 from streamparse.graph.keyed_statistics import KeyedStatistics
+from streamparse.graph.pump import pump
+from streamparse.graph.readers import Readers
 from streamparse.graph.source import End, Source, SourceReader
 from streamparse.graph.stage import AsyncStage, Machine, Stage
 
@@ -22,8 +24,10 @@ __all__ = [
     "KeyedStatistics",
     "Machine",
     "Open",
+    "Readers",
     "Source",
     "SourceReader",
     "Stage",
     "StageStatistics",
+    "pump",
 ]

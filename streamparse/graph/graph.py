@@ -75,7 +75,7 @@ class Graph:
         at_the_sink = chaining and not read_ahead
         self._chain = Chain(segments.pop().machines if at_the_sink and segments and segments[-1].machines else ())
         if segments or not at_the_sink:
-            if not (chaining and segments and segments[0].machines):
+            if not (chaining and segments and (segments[0].machines or segments[0].pulls)):
                 segments.insert(0, Segment("source", Chain(())))
             self._workers = Workers(self._reader, segments, capacity)
         self._ready: deque[Any] = deque()

@@ -1,7 +1,7 @@
 """Reads the source of a graph, whatever it is, as batches.
 
 In:  an iterable or asynchronous iterable of pieces, or a ``Channel`` that pieces are pushed into; the pieces may
-     end with an ``End``.
+     end with an ``End``. Where many generations share a source, its pieces are pairs ``(key, chunk)`` or lists of them.
 Out: batches of pieces, by asynchronous iteration.
 
 What can be pulled is pulled: the next piece is asked for when the piece before has been worked off. Work is
@@ -116,6 +116,7 @@ class SourceReader:
 
     def _accept(self, batch: list[Any]) -> list[Any]:
         """Look for the end in a batch, count what is in it, and give as much of it as makes up a slice."""
+        batch = _flat(batch)
         amount = 0
         for position, piece in enumerate(batch):
             if type(piece) is End:
@@ -123,7 +124,7 @@ class SourceReader:
                 self.pending = True
                 batch = batch[:position]
                 break
-            amount += len(piece) if type(piece) in _SLICED else 1
+            amount += _amount(piece)
         self.pieces += len(batch)
         self.amount += amount
         work = amount + _PIECE_WORK * len(batch)
@@ -140,7 +141,7 @@ class SourceReader:
         while self._backlog and self._work < SLICE:
             piece = self._backlog.popleft()
             batch.append(piece)
-            self._work += _PIECE_WORK + (len(piece) if type(piece) in _SLICED else 1)
+            self._work += _PIECE_WORK + _amount(piece)
         self.pending = self.end is not None or bool(self._backlog) or self._work >= SLICE
         return batch
 
@@ -175,6 +176,20 @@ class _Pulled(AsyncIterator[Any]):
         for piece in self._iterator:
             return piece
         raise StopAsyncIteration
+
+
+def _flat(batch: list[Any]) -> list[Any]:
+    """Give the pieces with lists of pairs ``(key, chunk)`` taken apart; a list of token ids is one piece."""
+    if any(type(piece) is list and piece and type(piece[0]) is tuple for piece in batch):
+        return [item for piece in batch for item in (piece if type(piece) is list else [piece])]
+    return batch
+
+
+def _amount(piece: Any) -> int:
+    """Give the characters, bytes or token ids of a piece, or of what a pair carries."""
+    if type(piece) is tuple and len(piece) == 2:
+        piece = piece[1]
+    return len(piece) if type(piece) in _SLICED else 1
 
 
 def _slices(batch: list[Any]) -> Iterator[Any]:

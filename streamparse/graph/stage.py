@@ -65,6 +65,8 @@ class Segment:
 
     name: str
     stage: Chain | AsyncStage
+    pulls: bool = False
+    """Whether it is to read the source itself if it comes first, a piece at a time, rather than from a channel."""
 
     @property
     def machines(self) -> Sequence[Link]:
@@ -92,7 +94,7 @@ def segments_of(declared: Iterable[Any], *, chaining: bool) -> list[Segment]:
         if stage is not None or not chaining:
             close_chain()
         if stage is not None:
-            segments.append(Segment(name, stage))
+            segments.append(Segment(name, stage, getattr(stage, "pulls", False)))
     close_chain()
     return segments
 

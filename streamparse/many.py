@@ -1,0 +1,147 @@
+"""parse_many: events from many sources at once, tagged by generation.
+
+In:  sources of text, bytes or token ids, each under a key, and a response template.
+Out: ``(key, event)``, by asynchronous iteration.
+
+A task for each source moves its pieces into one channel (``graph/readers.py``); whoever iterates takes everything that
+waits there at once and runs it through the keyed operator (``graph/keyed.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Callable, Collection, Coroutine, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from streamparse.events import Event
+from streamparse.graph import CAPACITY, Graph, GraphStatistics, KeyedParser, KeyedStatistics, Readers, Source
+from streamparse.template import TemplateSource
+
+Tagged = tuple[Hashable, Event]
+Sources = Mapping[Any, Source] | Iterable[tuple[Any, Source]] | AsyncIterable[tuple[Any, Source]]
+
+_ROOM_PER_SOURCE = 256
+
+
+def parse_many(
+    sources: Sources,
+    template: TemplateSource | None = None,
+    *,
+    prefix: Any = None,
+    options: Callable[[Any], Mapping[str, Any]] | None = None,
+    limit: int = 100,
+    blocking: bool = False,
+    capacity: int | None = None,
+    **defaults: Any,
+) -> ManyStream:
+    """Parse many sources while they are being written; iterate over the result, within ``async with``.
+
+    ``sources`` is a mapping from keys to sources, or an iterable or asynchronous iterable of ``(key, source)``, which
+    is asked for more as there is room, so that new ones can come while others run. A source is what ``parse_stream``
+    takes. ``limit`` sources run at once.
+
+    ``template``, ``prefix`` and ``defaults`` are those of every generation, and what ``options(key)`` returns is its
+    own: the arguments of ``ResponseParser``, as for ``KeyedParser``. ``blocking`` reads each source in a thread.
+    ``capacity`` is the weight of the pieces that wait to be parsed, all together; when it is reached, the sources are
+    slowed, each in its turn.
+
+    Raises TemplateError for a faulty ``template`` and ValueError for a ``limit`` under 1. What goes wrong with one
+    generation is its ``error`` event.
+
+    >>> import asyncio
+    >>> async def show() -> None:
+    ...     sources = {"a": ["Hel", "lo"], "b": ["Good ", "day", 1.5]}
+    ...     async with parse_many(sources, "qwen3", prefix="") as stream:
+    ...         async for key, event in stream:
+    ...             if event["type"] in ("message", "error"):
+    ...                 print(key, event["message"], event.get("error"))
+    >>> asyncio.run(show())
+    a {'role': 'assistant', 'content': 'Hello'} None
+    b {'role': 'assistant', 'content': 'Good day'} a source gives text, UTF-8 bytes or token ids, not float
+    """
+    readers = Readers(limit, expected=sources if isinstance(sources, Mapping) else (), blocking=blocking)
+    keyed = KeyedParser(template, prefix=prefix, options=options, max_open=2 * limit, **defaults)
+    room = max(CAPACITY, limit * _ROOM_PER_SOURCE) if capacity is None else capacity
+    pairs = sources.items() if isinstance(sources, Mapping) else sources
+    return ManyStream(Graph(pairs, [readers, _TaggedEvents(keyed, readers)], capacity=room), readers, keyed)
+
+
+@dataclass(frozen=True)
+class ManyStatistics:
+    """What a ``ManyStream`` has seen so far; ``dataclasses.asdict`` makes a dict of it."""
+
+    running: int
+    """Sources that are being read."""
+    graph: GraphStatistics
+    """Its channel is where pieces wait to be parsed; its items are the events, its pieces the sources."""
+    generations: KeyedStatistics
+
+
+class ManyStream:
+    """The events of many generations, as ``(key, event)``: an asynchronous iterator and context manager.
+
+    The events of each generation come in order, its last one being ``message``, or ``error`` if it failed; by then its
+    source has been closed, or soon will be if the parser failed and not the source. ``parse_many`` makes it.
+
+    It ends as ``ParseStream`` does: when ``async with`` is left or ``aclose()`` returns, when iteration is cancelled
+    or raises, every source has been closed and every task has ended.
+    """
+
+    def __init__(self, graph: Graph, readers: Readers, keyed: KeyedParser) -> None:
+        self._graph = graph
+        self._readers = readers
+        self._keyed = keyed
+
+    def cancel(self, key: Hashable) -> bool:
+        """Stop one generation, and tell whether there was anything to stop.
+
+        That may be a generation that runs, or one of a mapping that has not begun. Its source is closed; what had
+        arrived is still parsed, and its last event is a ``message`` with what there was, whose ``finish_reason`` is
+        ``"cancelled"``. To stop all of them, leave the ``async with``.
+        """
+        return self._readers.cancel(key)
+
+    def statistics(self) -> ManyStatistics:
+        """What the stream has seen so far, of all generations together."""
+        return ManyStatistics(self._readers.running, self._graph.statistics(), self._keyed.statistics())
+
+    def __aiter__(self) -> Self:
+        return self
+
+    def __anext__(self) -> Coroutine[Any, Any, Tagged]:
+        return self._graph.__anext__()
+
+    async def aclose(self) -> None:
+        """Stop all generations and close their sources; returns when that is done."""
+        await self._graph.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._graph.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._graph.__aexit__(kind, error, traceback)
+
+
+class _TaggedEvents:
+    """The keyed operator as a stage whose items are single events; the source of a generation that fails is stopped."""
+
+    takes_batches = True
+
+    def __init__(self, keyed: KeyedParser, readers: Readers) -> None:
+        self._keyed = keyed
+        self._readers = readers
+        self.name = keyed.name
+
+    def feed(self, batch: Collection[tuple[Hashable, Any]]) -> list[Tagged]:
+        tagged = [(key, event) for key, events in self._keyed.feed(batch) for event in events]
+        for key, event in tagged:
+            if event["type"] == "error":
+                self._readers.cancel(key)
+        return tagged
+
+    def finish(self) -> list[Tagged]:
+        return [(key, event) for key, events in self._keyed.finish() for event in events]
