@@ -9,10 +9,9 @@ waits there at once and runs it through the keyed operator (``graph/keyed.py``).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Callable, Collection, Coroutine, Hashable, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from streamparse.events import Event
 from streamparse.graph import CAPACITY, Graph, GraphStatistics, KeyedParser, KeyedStatistics, Readers, Source
@@ -64,21 +63,22 @@ def parse_many(
     keyed = KeyedParser(template, prefix=prefix, options=options, max_open=2 * limit, **defaults)
     room = max(CAPACITY, limit * _ROOM_PER_SOURCE) if capacity is None else capacity
     pairs = sources.items() if isinstance(sources, Mapping) else sources
-    return ManyStream(Graph(pairs, [readers, _TaggedEvents(keyed, readers)], capacity=room), readers, keyed)
+    return ManyStream(pairs, readers, keyed, capacity=room)
 
 
 @dataclass(frozen=True)
-class ManyStatistics:
-    """What a ``ManyStream`` has seen so far; ``dataclasses.asdict`` makes a dict of it."""
+class ManyStatistics(GraphStatistics):
+    """What a ``ManyStream`` has seen so far; ``dataclasses.asdict`` makes a dict of it.
+
+    Its channel is where pieces wait to be parsed; its pieces are the sources, and its items the events.
+    """
 
     running: int
     """Sources that are being read."""
-    graph: GraphStatistics
-    """Its channel is where pieces wait to be parsed; its items are the events, its pieces the sources."""
     generations: KeyedStatistics
 
 
-class ManyStream:
+class ManyStream(Graph):
     """The events of many generations, as ``(key, event)``: an asynchronous iterator and context manager.
 
     The events of each generation come in order, its last one being ``message``, or ``error`` if it failed; by then its
@@ -88,8 +88,8 @@ class ManyStream:
     or raises, every source has been closed and every task has ended.
     """
 
-    def __init__(self, graph: Graph, readers: Readers, keyed: KeyedParser) -> None:
-        self._graph = graph
+    def __init__(self, sources: Any, readers: Readers, keyed: KeyedParser, *, capacity: int) -> None:
+        super().__init__(sources, [readers, _TaggedEvents(keyed, readers)], capacity=capacity)
         self._readers = readers
         self._keyed = keyed
 
@@ -104,26 +104,8 @@ class ManyStream:
 
     def statistics(self) -> ManyStatistics:
         """What the stream has seen so far, of all generations together."""
-        return ManyStatistics(self._readers.running, self._graph.statistics(), self._keyed.statistics())
-
-    def __aiter__(self) -> Self:
-        return self
-
-    def __anext__(self) -> Coroutine[Any, Any, Tagged]:
-        return self._graph.__anext__()
-
-    async def aclose(self) -> None:
-        """Stop all generations and close their sources; returns when that is done."""
-        await self._graph.aclose()
-
-    async def __aenter__(self) -> Self:
-        await self._graph.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self._graph.__aexit__(kind, error, traceback)
+        seen, keyed = super().statistics(), self._keyed.statistics()
+        return ManyStatistics(**vars(seen), running=self._readers.running, generations=keyed)
 
 
 class _TaggedEvents:

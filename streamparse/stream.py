@@ -9,15 +9,16 @@ The parser is a synchronous stage like any other; what reads the source, runs th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from streamparse.errors import StreamparseError
 from streamparse.events import Event, message_event
 from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, Source, SourceReader, Stage
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.parser import ErrorMode, ResponseParser
+from streamparse.statistics import ParserStatistics
 from streamparse.template import TemplateSource
 
 __all__ = ["End", "ParseStream", "parse_stream"]
@@ -101,17 +102,23 @@ def parse_stream(
     )
     reader = SourceReader(source, blocking=blocking, capacity=capacity)
     parsing = _Parsing(parser, reader)
-    graph = Graph(
-        reader,
+    return ParseStream(
+        parsing,
         [*input_stages, *parsing.stages(inner_stages or {}, chaining=chaining), *stages],
         chaining=chaining,
         read_ahead=read_ahead,
         capacity=capacity,
     )
-    return ParseStream(graph, parsing)
 
 
-class ParseStream:
+@dataclass(frozen=True)
+class StreamStatistics(GraphStatistics):
+    """What a stream has seen so far; ``dataclasses.asdict`` makes a dict of it."""
+
+    parser: ParserStatistics
+
+
+class ParseStream(Graph):
     """The events of one generation: an asynchronous iterator, and an asynchronous context manager.
 
     The events of the prefill come first, then those of the generation, then one of type ``message`` with the whole
@@ -134,8 +141,8 @@ class ParseStream:
     A stream that was cancelled, closed or has failed is at its end. Its events go to one reader.
     """
 
-    def __init__(self, graph: Graph, parsing: _Parsing) -> None:
-        self._graph = graph
+    def __init__(self, parsing: _Parsing, stages: Iterable[Any], **options: Any) -> None:
+        super().__init__(parsing.reader, stages, **options)
         self._parsing = parsing
 
     @property
@@ -153,28 +160,9 @@ class ParseStream:
         """What the source ended with, once it has, if it gave an ``End``."""
         return self._parsing.reader.end
 
-    def statistics(self) -> GraphStatistics:
-        """What the stream has seen so far: pieces, events, and what each stage and each channel did."""
-        return self._graph.statistics()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    def __anext__(self) -> Coroutine[Any, Any, Event]:
-        return self._graph.__anext__()
-
-    async def aclose(self) -> None:
-        """Stop, and close the source; returns when that is done. Raises SourceError if it can't be closed."""
-        await self._graph.aclose()
-
-    async def __aenter__(self) -> Self:
-        await self._graph.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self._graph.__aexit__(kind, error, traceback)
+    def statistics(self) -> StreamStatistics:
+        """What the stream has seen so far: pieces, events, what each stage and each channel did, and the parser."""
+        return StreamStatistics(**vars(super().statistics()), parser=self._parsing.parser.statistics())
 
 
 class _Parsing:

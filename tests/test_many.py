@@ -212,13 +212,13 @@ async def test_a_slow_consumer_slows_the_sources_and_loses_nothing() -> None:
         for _ in range(500):
             await checkpoint()
         seen = stream.statistics()
-        assert seen.graph.channels[0].highest_weight <= 5_000
+        assert seen.channels[0].highest_weight <= 5_000
         assert sum(model.given for model in models.values()) < 500, "the sources wait"
         assert first[1]["type"] == "region_open"
         async for key, event in stream:
             texts[key] += event.get("text", "")
     assert texts == dict.fromkeys(models, "some words " * 300)
-    assert stream.statistics().graph.channels[0].highest_weight <= 5_000
+    assert stream.statistics().channels[0].highest_weight <= 5_000
 
 
 async def test_two_sources_of_one_key_at_a_time_are_an_error_after_what_runs() -> None:
@@ -269,7 +269,7 @@ async def test_the_numbers_of_all_generations_together() -> None:
             events += 1
     seen = stream.statistics()
     assert seen.running == 0
-    assert (seen.graph.pieces, seen.graph.items) == (2, events)
+    assert (seen.pieces, seen.items) == (2, events)
     assert (seen.generations.opened, seen.generations.ended, seen.generations.failed) == (2, 1, 1)
     assert seen.generations.characters == len(TEXT) + len("Hi")
     assert seen.generations.events == events

@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
 
@@ -45,6 +46,8 @@ class GraphStatistics:
     """The synchronous stages, in order."""
     channels: tuple[ChannelStatistics, ...]
     """The channels, in order; none if everything is one chain."""
+    first_item_seconds: float | None
+    """Time from the beginning of the iteration to the first item that came of the source, once there has been one."""
 
 
 class Graph:
@@ -80,6 +83,8 @@ class Graph:
             self._workers = Workers(self._reader, segments, capacity)
         self._ready: deque[Any] = deque()
         self._items = 0
+        self._began = 0.0
+        self._first_item_seconds: float | None = None
         self._reading = False
         self._begun = False
         self._failure: Exception | None = None
@@ -130,6 +135,7 @@ class Graph:
             items=self._items,
             stages=tuple(replace(seen) for seen in self._stages),
             channels=tuple(channel.statistics() for channel in self._workers.channels) if self._workers else (),
+            first_item_seconds=self._first_item_seconds,
         )
 
     async def _give(self) -> Any:
@@ -175,6 +181,8 @@ class Graph:
             self._reading = False
         self._items += len(ready)
         if ready:
+            if self._first_item_seconds is None and reader.pieces:
+                self._first_item_seconds = perf_counter() - self._began
             return ready.popleft()
         failure, self._failure = self._failure, None
         raise failure or StopAsyncIteration
@@ -191,6 +199,7 @@ class Graph:
                 "outlive it: use `async with parse_stream(…) as stream:` and iterate inside"
             )
         self._begun = True
+        self._began = perf_counter()
         self._chain.start(self._ready)
 
     async def _close(self) -> None:
