@@ -153,11 +153,13 @@ class ContentStage:
                 raise ContentError(reason)
             return value
         except ParseError as first:
-            for reading in field.policy.alternatives:
+            for number, reading in enumerate(field.policy.alternatives, 1):
                 try:
-                    return reading.parse(region.text)
+                    value = reading.parse(region.text)
                 except ParseError:
                     continue
+                region.reading = number
+                return value
             raise first
 
     def _too_long(self, chunk: dict[str, Any]) -> LimitError:

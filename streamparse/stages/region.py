@@ -18,6 +18,7 @@ class RegionEnd:
     ``start`` and ``end`` are the span of the close delimiter, ``body_start`` is where the region's text begins, all
     in characters of the generation. ``closed`` is false where its close delimiter is missing, ``complete`` then says
     whether the text is complete by its own syntax, None that more could have followed if the generation was cut off.
+    ``reading`` says which of the field's readings gave the value: 0 is its own, and then come its alternatives.
     """
 
     field: Field
@@ -29,6 +30,7 @@ class RegionEnd:
     complete: bool | None = True
     text: str = ""
     value: Any = None
+    reading: int = 0
     error: ParseError | None = None
     repaired: list[str] = dataclasses.field(default_factory=list)
     faults: list[Unmended] = dataclasses.field(default_factory=list)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +14,7 @@ from streamparse.stages.deltas.document import Call, CallDocument, NotCertain
 from streamparse.stages.deltas.plan import call_source
 from streamparse.stages.deltas.readers import READERS, Reader, readings_of
 from streamparse.stages.deltas.walk import PointReader, Steps, Walk
+from streamparse.stages.region import RegionEnd
 from streamparse.template.model import Field
 
 Event = dict[str, Any]
@@ -22,7 +23,8 @@ Event = dict[str, Any]
 class RegionDeltas:
     """Gives out the calls of one region; ``next_index`` is that of the next call that is not yet given out.
 
-    ``known`` is what the regions of the field know of each reading's arguments (see ``Walk``).
+    ``known`` is what the regions of the field know of each reading's arguments (see ``Walk``). With ``ends`` the text
+    that comes is all of the region, and is only read if ``read_all`` is called.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class RegionDeltas:
         *,
         lenient: bool,
         known: dict[int, Steps] | None = None,
+        ends: bool = False,
     ) -> None:
         self.field = field
         self.captures = captures
@@ -42,7 +45,7 @@ class RegionDeltas:
         self._known: dict[int, Steps] = {} if known is None else known
         self._lenient = lenient
         self._readings = list(readings_of(field, lenient=lenient))
-        self._reading = 0  # which of them is followed
+        self._reading = -1  # which of them is followed
         self._unread: list[str] = []  # the text so far, while another reading may come to it
         self._taken = 0  # calls before this one have ended, and all of them has been given out
         self._calls: list[Call] = []
@@ -50,10 +53,14 @@ class RegionDeltas:
         self._reader: Reader | None = None
         self._points: PointReader | None = None  # the reader, if it can be at points
         self.walk: Walk | None = None
+        self._whole: list[str] | None = [] if ends else None  # the text, while it is not read
         self._begin_reading()
 
     def feed(self, text: str) -> list[Event]:
         """The events that the next piece of the region's text makes certain."""
+        if self._whole is not None:
+            self._whole.append(text)
+            return []
         walk = self.walk
         if walk is None:
             self._keep_unread(text)
@@ -69,23 +76,46 @@ class RegionDeltas:
         self.walk = self._walk_here()
         return events
 
-    def rest(self, value: Any, faults: Collection[int] = ()) -> list[Event]:
-        """The events that are left when the region has its value; raises ContentError where they can't continue it.
+    def read_all(self) -> list[Event]:
+        """The events of a region without a value whose text has not been read."""
+        if self._whole is None:
+            return []
+        text, self._whole = "".join(self._whole), None
+        return self.feed(text)
 
-        ``faults`` are the places of calls that are not in the value.
-        """
-        if self.walk is not None:
-            self.walk.settle()
-        if self._reader is not None:
-            with suppress(NotCertain):
-                self._reader.finish()
+    def rest(self, end: RegionEnd, value: Any) -> list[Event]:
+        """The events that are left when the region has its value; raises ContentError where they can't continue it."""
+        faults = {fault.index for fault in end.faults}
         finals = list(_functions(value))
+        is_as_read = (
+            self._finish_reading()
+            and end.reading == self._reading
+            and not end.repaired
+            and not faults
+            and len(finals) == len(self._calls)
+        )
         whole = [call for place, call in enumerate(self._calls) if place not in faults]
         if len(finals) < sum(call.index is not None for call in whole):
             raise _conflict("it has fewer calls")
         missing = [Call(None, None) for _ in finals[len(whole) :]]
         calls = zip(whole + missing, finals, strict=False)
-        return [self._event(call, delta) for call, final in calls if (delta := _rest_of(call, *final))]
+        return [
+            self._event(call, delta)
+            for call, final in calls
+            if (delta := _rest_of(call, *final, is_as_read=is_as_read))
+        ]
+
+    def _finish_reading(self) -> bool:
+        """Take the reading to the end of the region; whether it has come there."""
+        if self.walk is not None:
+            self.walk.settle()
+        if self._reader is None or self._whole is not None:
+            return False
+        try:
+            self._reader.finish()
+        except NotCertain:
+            return False
+        return True
 
     def _keep_unread(self, text: str) -> None:
         """Keep the text while another reading may come to it."""
@@ -168,18 +198,21 @@ def _functions(value: Any) -> Iterator[tuple[dict[str, Any], Any]]:
                 yield function, item.get("id")
 
 
-def _rest_of(call: Call, function: dict[str, Any], id: Any) -> dict[str, Any]:
-    """What is left of a call whose final form is known."""
+def _rest_of(call: Call, function: dict[str, Any], id: Any, *, is_as_read: bool) -> dict[str, Any]:
+    """What is left of a call whose final form is known; with ``is_as_read`` it is what was read."""
     call_id = None if id in (None, "") else str(id)
     if (call.name_given and call.name != function["name"]) or (call.id_given and call.id != call_id):
         raise _conflict("its name or id is another")
     call.name, call.id = function["name"], call_id
-    waiting = "" if call.arguments is None else "".join(call.arguments.out)
-    if call.arguments is not None:
-        call.arguments.out.clear()
+    written = call.arguments
+    waiting = "" if written is None else "".join(written.out)
+    if written is not None:
+        written.out.clear()
     delta = call.delta()
-    given = "".join(call.given)
-    rest = _continuation(given, waiting, function)
+    if is_as_read and written is not None and written.complete:
+        rest = waiting
+    else:
+        rest = _continuation("".join(call.given), waiting, function)
     if rest:
         delta["arguments"] = rest
     return delta

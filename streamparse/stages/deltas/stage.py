@@ -52,10 +52,11 @@ class DeltaStage:
         """
         if self._ended is not None:
             self._calls, self._ended = self._ended[1].next_index, None
+        ends = isinstance(batch[-1], RegionEnd) if batch else False
         result: list[Item] = []
         for item in batch:
             result.append(item)
-            result += self._deltas(item)
+            result += self._deltas(item, ends=ends)
         self.walk = None if self._region is None else self._region.walk
         return batch if len(result) == len(batch) else result
 
@@ -78,7 +79,11 @@ class DeltaStage:
         """
         if self._ended is None or self._ended[0] is not end:
             return []
-        return self._ended[1].rest(value, {fault.index for fault in end.faults})
+        return self._ended[1].rest(end, value)
+
+    def of_malformed(self, end: RegionEnd) -> list[Event]:
+        """The deltas of a region without a value that have not been given out, for before its ``region_malformed``."""
+        return self._ended[1].read_all() if self._ended is not None and self._ended[0] is end else []
 
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data, without the text of the open region, which the content stage keeps."""
@@ -94,13 +99,13 @@ class DeltaStage:
         self._calls = state["calls"]
         self._region = self.walk = None
         if state["region"] is not None:
-            self._open(state["region"]["field"], state["region"]["captures"])
+            self._open(state["region"]["field"], state["region"]["captures"], ends=False)
             assert self._region is not None, "a region was open"
             self._region.feed(text)
             self.walk = self._region.walk
 
-    def _deltas(self, item: Item) -> list[Event]:
-        """What an item makes certain."""
+    def _deltas(self, item: Item, *, ends: bool) -> list[Event]:
+        """What an item makes certain; ``ends`` says that the region ends in the same batch."""
         if isinstance(item, RegionEnd):
             if self._region is not None and item.field is self._region.field:
                 self._ended = item, self._region
@@ -112,11 +117,13 @@ class DeltaStage:
         elif item["type"] == "region_open":
             captures = item["captures"] if self._keep_captures else item.pop("captures")
             if item["field"] in self._watched:
-                return self._open(item["field"], captures)
+                return self._open(item["field"], captures, ends=ends)
         return []
 
-    def _open(self, name: str, captures: dict[str, str]) -> list[Event]:
+    def _open(self, name: str, captures: dict[str, str], *, ends: bool) -> list[Event]:
         field = self._template.fields[name]
         known = self._known.setdefault(name, {})
-        self._region = RegionDeltas(field, captures, self._tools, self._calls, lenient=self._lenient, known=known)
+        self._region = RegionDeltas(
+            field, captures, self._tools, self._calls, lenient=self._lenient, known=known, ends=ends
+        )
         return self._region.feed("")
