@@ -96,7 +96,18 @@ def put_together(events: Iterable[Event]) -> list[dict[str, Any]]:
 def check_deltas(
     template: ResponseTemplate, pieces: list[str], tools: Any = None, *, lenient: bool = False
 ) -> list[Event]:
-    """The events of a generation, after a check that its deltas add up to its calls and change no other event."""
+    """The events of a generation, after a check that its deltas add up to its calls and change no other event.
+
+    They do so too where the generation comes twice, and what is known of its pieces the first time is made use of.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("streamparse.stages.deltas.walk.READ_BEFORE", 0)
+        add_up(template, [*pieces, *pieces], tools, lenient=lenient)
+    return add_up(template, pieces, tools, lenient=lenient)
+
+
+def add_up(template: ResponseTemplate, pieces: list[str], tools: Any = None, *, lenient: bool = False) -> list[Event]:
+    """The events of a generation whose deltas add up to its calls and change no other event."""
     events = Core(template, tools, lenient=lenient).run(pieces)
     plain = Core(template, tools, lenient=lenient, deltas=False).run(pieces)
     assert [event for event in events if event["type"] != "region_delta"] == without_captures(plain)
