@@ -145,10 +145,15 @@ class ResponseParser:
         )
         self._tokens = None if self._detokenizer is None else TokenStage(marks, self._detokenizer.offsets)
         schemas = ToolSchemas.from_tools(tools)
-        self._deltas = DeltaStage(template, schemas, lenient=lenient, keep_captures=spans) if options.deltas else None
+        self._call_ids = CallIds(template) if options.call_ids else None
+        made_id = None if self._call_ids is None else self._call_ids.of_delta
+        self._deltas = (
+            DeltaStage(template, schemas, lenient=lenient, keep_captures=spans, made_id=made_id)
+            if options.deltas
+            else None
+        )
         self._content = ContentStage(lenient=lenient, repair=options.errors == "repair", limits=limits)
         self._transform = TransformStage(schemas, lenient=lenient, spans=spans, deltas=self._deltas)
-        self._call_ids = CallIds(template) if options.call_ids else None
         self._message = MessageFold(template, lenient=lenient)
         self._ended: str | None = None
         self._plain: PlainText | None = None
@@ -415,8 +420,7 @@ class ResponseParser:
     def _with_deltas(self, chunk: Event) -> list[Event]:
         """The event of a piece of plain text, and its deltas."""
         assert self._deltas is not None, "deltas were asked for"
-        events = self._deltas.chunk(chunk)
-        return events if self._call_ids is None else self._call_ids.feed(events)
+        return self._deltas.chunk(chunk)
 
     def _after_regions(self, items: list[Any]) -> list[Event]:
         if self._tokens is not None:

@@ -1,7 +1,7 @@
 """Ids for calls whose model wrote none, on request: opaque, and unique in any conversation.
 
-In: batches of events. Out: the same, each call of a ``region_close`` with an ``id``, and, where there are deltas, the
-id with the first delta of a call, or, for a field that may yet give an id of the model's, with its last.
+In: batches of events. Out: the same, each call of a ``region_close`` with an ``id``. Where there are deltas, the delta
+stage gives the ids out with them, and asks here for those that have to be made.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import hashlib
 import uuid
 from typing import Any
 
-from streamparse.template.model import Field, ResponseTemplate
+from streamparse.stages.calls import calls_in
+from streamparse.stages.deltas.plan import is_call_field
+from streamparse.template.model import ResponseTemplate
 
 Event = dict[str, Any]
 
@@ -26,26 +28,23 @@ class CallIds:
     """
 
     def __init__(self, template: ResponseTemplate, seed: str | None = None) -> None:
-        self._template = template
+        self._watched = {name for name, field in template.fields.items() if is_call_field(field)}
         self._seed = uuid.uuid4().hex if seed is None else seed
         self._next = 0
-        self._first: int | None = None
-        self._unnamed: set[int] = set()
 
     def feed(self, batch: list[Event]) -> list[Event]:
         """The batch with its missing ids."""
-        result: list[Event] = []
         for event in batch:
-            kind = event["type"]
-            if kind == "region_open":
-                self._first = None
-                self._unnamed.clear()
-            elif kind == "region_delta":
-                self._note_delta(event)
-            elif kind == "region_close":
-                result += self._complete(event)
-            result.append(event)
-        return result
+            if event["type"] == "region_close" and event["field"] in self._watched:
+                for call in calls_in(event["value"]):
+                    if call.get("id") in (None, ""):
+                        call["id"] = self._made(str(self._next))
+                        self._next += 1
+        return batch
+
+    def of_delta(self, index: int) -> str:
+        """The id of the call with that index, for its deltas and its value."""
+        return self._made(f"delta/{index}")
 
     def finish(self) -> list[Event]:
         """Nothing: no region is left open."""
@@ -53,53 +52,11 @@ class CallIds:
 
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data."""
-        return {"seed": self._seed, "next": self._next, "first": self._first, "unnamed": sorted(self._unnamed)}
+        return {"seed": self._seed, "next": self._next}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state that :meth:`snapshot` gave."""
-        self._seed, self._next, self._first = state["seed"], state["next"], state["first"]
-        self._unnamed = set(state["unnamed"])
+        self._seed, self._next = state["seed"], state["next"]
 
-    def _made(self, index: int) -> str:
-        return "call_" + hashlib.blake2b(f"{self._seed}/{index}".encode(), digest_size=12).hexdigest()
-
-    def _note_delta(self, event: Event) -> None:
-        index: int = event["index"]
-        self._first = index if self._first is None else self._first
-        self._next = max(self._next, index + 1)
-        if "id" in event:
-            self._unnamed.discard(index)
-        elif "name" in event:
-            if may_write_ids(self._template.fields[event["field"]]):
-                self._unnamed.add(index)
-            else:
-                event["id"] = self._made(index)
-
-    def _complete(self, event: Event) -> list[Event]:
-        """Give the calls of a value their ids; the deltas that were waiting for that."""
-        value = event["value"]
-        calls = [
-            call
-            for call in (value if isinstance(value, list) else [value])
-            if isinstance(call, dict) and isinstance(call.get("function"), dict)
-        ]
-        first = self._next if self._first is None else self._first
-        deltas = []
-        for index, call in enumerate(calls, first):
-            if not call.get("id"):
-                call["id"] = self._made(index)
-                if index in self._unnamed:
-                    deltas.append({"type": "region_delta", "field": event["field"], "index": index, "id": call["id"]})
-        self._next = max(self._next, first + len(calls))
-        return deltas
-
-
-def may_write_ids(field: Field) -> bool:
-    """Whether calls of the field may have an id that the model wrote."""
-    shape = field.policy.calls
-    if shape is not None:
-        groups = (field.open.groups if field.open else frozenset()) | (
-            field.close.groups if field.close else frozenset()
-        )
-        return bool(shape.id) or "id" in groups
-    return "id" in str(field.transform)
+    def _made(self, what: str) -> str:
+        return "call_" + hashlib.blake2b(f"{self._seed}/{what}".encode(), digest_size=12).hexdigest()

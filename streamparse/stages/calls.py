@@ -7,7 +7,7 @@ lenient modes, for fields whose policy says where a call's parts are (``CallShap
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from streamparse.errors import ContentError
@@ -32,6 +32,26 @@ def as_calls(value: Any, captures: Mapping[str, str], shape: CallShape, tools: C
     if isinstance(value, list) and not named:
         return [_call(item, named, captures, shape, tools) for item in value]
     return _call(value, named, captures, shape, tools)
+
+
+def calls_in(value: Any) -> Iterator[dict[str, Any]]:
+    """Each call of a value, in order: an object that has a name, itself or in its ``function``.
+
+    >>> [function_of(call)["name"] for call in calls_in([{"function": {"name": "f"}}, {"name": "g"}, {}])]
+    ['f', 'g']
+    """
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, list):
+            yield from calls_in(item)
+        elif isinstance(item, dict):
+            function = function_of(item)
+            if isinstance(function, dict) and isinstance(function.get("name"), str):
+                yield item
+
+
+def function_of(call: dict[str, Any]) -> Any:
+    """The part of a call that has its name and arguments."""
+    return call.get("function", call)
 
 
 def check_calls(value: Any) -> None:
@@ -77,8 +97,8 @@ def _call(value: Any, named: str, captures: Mapping[str, str], shape: CallShape,
         if not isinstance(value, dict):
             raise ContentError(f"a call must be an object, and this is a {type(value).__name__}")
         found = _first(value, shape.name)
-        if shape.by_key and found is _ABSENT and len(value) == 1:
-            value = {"name": (found := next(iter(value))), "arguments": value[found]}
+        if (key := _key_that_names(value, shape, found)) is not None:
+            value = {"name": (found := key), "arguments": value[key]}
         if not isinstance(found, str) or not found.strip():
             raise ContentError("the call has no name")
         name, arguments = found, _first(value, shape.arguments or (("arguments",),))
@@ -90,6 +110,22 @@ def _call(value: Any, named: str, captures: Mapping[str, str], shape: CallShape,
     if written_id is not _ABSENT and written_id not in (None, ""):
         call["id"] = str(written_id)
     return call
+
+
+def _key_that_names(value: dict[str, Any], shape: CallShape, name: Any) -> str | None:
+    """The key that is a call's name; None where the name stands elsewhere.
+
+    Where an object stands behind a call's first key, the key is the name as soon as the object begins (see
+    ``CallShape.names_by``), and no other key may follow.
+    """
+    first = next(iter(value), None)
+    if first is None or not shape.by_key:
+        return None
+    if shape.names_by(first) and isinstance(value[first], dict):
+        if len(value) > 1:
+            raise ContentError(f"the call is named by its key {first!r}, and has other keys")
+        return first
+    return first if name is _ABSENT and len(value) == 1 else None
 
 
 def _first(value: dict[str, Any], paths: tuple[Path, ...]) -> Any:

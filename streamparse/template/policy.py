@@ -24,15 +24,20 @@ class CallShape:
     """Where a value that is a call, or a list of calls, has its name, arguments and id: the first path that exists.
 
     With ``by_key`` a call without a name there is an object with one key, which is the name, and the arguments its
-    value. ``name_endings`` are what models glue to a name by mistake; it goes where only that gives a declared tool's
-    name.
+    value. ``writes_ids`` says that the family's models write ids of their own. ``name_endings`` are what models glue
+    to a name by mistake; it goes where only that gives a declared tool's name.
     """
 
     name: tuple[Path, ...]
     arguments: tuple[Path, ...]
     id: tuple[Path, ...] = ()
     by_key: bool = False
+    writes_ids: bool = False
     name_endings: tuple[str, ...] = ()
+
+    def names_by(self, key: str) -> bool:
+        """Whether a call's first key is its name where an object stands behind it: it is none of the call's parts."""
+        return self.by_key and all(path[0] != key for path in (*self.name, *self.arguments, *self.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +151,14 @@ def _reading(raw: Mapping[str, Any]) -> Reading:
 
 def _call_shape(raw: Mapping[str, Any]) -> CallShape:
     name, arguments, call_id = (_paths(raw.get(key, ())) for key in ("name", "arguments", "id"))
-    return CallShape(name, arguments, call_id, raw.get("by_key", False), tuple(raw.get("name_endings", ())))
+    return CallShape(
+        name,
+        arguments,
+        call_id,
+        by_key=raw.get("by_key", False),
+        writes_ids=raw.get("writes_ids", False),
+        name_endings=tuple(raw.get("name_endings", ())),
+    )
 
 
 def _paths(dotted: Any) -> tuple[Path, ...]:

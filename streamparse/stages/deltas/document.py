@@ -27,15 +27,16 @@ class NotCertain(Exception):
 class Call:
     """One call: what is known of it, and what has been given out."""
 
-    __slots__ = ("arguments", "found", "given", "id", "id_given", "index", "name", "name_given")
+    __slots__ = ("arguments", "ended", "found", "given", "id", "id_given", "id_is_made", "index", "name", "name_given")
 
     def __init__(self, name: str | None, id: str | None) -> None:
         self.name = name
         self.id = id
+        self.ended = False  # nothing more of it will be found
         self.arguments: Arguments | None = None
         self.found: dict[Path, Any] = {}  # what stands at paths that may yet be outranked
         self.index: int | None = None
-        self.name_given = self.id_given = False
+        self.name_given = self.id_given = self.id_is_made = False
         self.given: list[str] = []
 
     def delta(self) -> Delta:
@@ -58,6 +59,17 @@ class Call:
                 self.given.append(text)
                 delta["arguments"] = text
         return delta
+
+    def put_out(self, arguments: str) -> None:
+        """Let this be all that is new of its arguments."""
+        if self.arguments is None:
+            self.arguments = Arguments(None)
+        self.arguments.out[:] = [arguments]
+
+
+def id_of(value: Any) -> str | None:
+    """The id that a value stands for; None where it stands for none."""
+    return None if value in (None, "") else str(value)
 
 
 class Nothing:
@@ -99,11 +111,14 @@ class Nothing:
 class CallDocument:
     """A value with calls in it, read part by part; ``calls`` are those found so far.
 
-    Any of its methods raises NotCertain where the value is not what was expected.
+    With ``makes_ids`` a call that has a name and no id yet gets one that is made, and what the model writes as an id
+    after that is passed over; where its models write ids (``CallSource.writes_ids``), theirs is waited for. Any of the
+    methods raises NotCertain where the value is not what was expected.
     """
 
-    def __init__(self, source: CallSource, tools: ToolArguments) -> None:
+    def __init__(self, source: CallSource, tools: ToolArguments, *, makes_ids: bool = False) -> None:
         self._source = source
+        self._id_comes_by_name = makes_ids and not source.writes_ids
         self._tools = tools
         self._roles = {
             **dict.fromkeys(source.ids, "id"),
@@ -113,6 +128,8 @@ class CallDocument:
         self._on_the_way = {path[:length] for path in self._roles for length in range(1, len(path))}
         self._levels: list[Path | None] = []  # the path of each object that is open, None for the list of calls
         self._path: Path = ()
+        self._keys = 0  # how many the call has had
+        self._named_by_key = False
         self._role = ""
         self._sink: Arguments | Nothing | None = (
             None  # takes the value that is open, if it is none on the way to a part
@@ -125,6 +142,10 @@ class CallDocument:
     def current(self) -> Call:
         """The call that is being read."""
         return self.calls[-1]
+
+    def may_get_id(self, call: Call) -> bool:
+        """Whether an id is to be waited for, of a call that has a name and none."""
+        return self._source.writes_ids and not call.ended
 
     @property
     def takes_arguments(self) -> bool:
@@ -146,6 +167,8 @@ class CallDocument:
     def begin(self, bracket: str) -> None:
         """An object or a list begins."""
         sink = self._sink
+        if sink is None and bracket == "{" and self._is_named_by_key():
+            sink = self._sink = self._arguments_begin()
         if sink is None and not self._leads_on(bracket):
             sink = self._value_begins()
         if sink is not None:
@@ -165,8 +188,13 @@ class CallDocument:
         """A member's key; its value comes next."""
         if self._sink is not None:
             self._sink.key(key)
-        else:
-            self._path = (*(self._levels[-1] or ()), key)
+            return
+        outer = self._levels[-1] or ()
+        self._path = (*outer, key)
+        if not outer:
+            self._keys += 1
+            if self._keys > 1 and self._named_by_key:
+                raise NotCertain
 
     def word(self, text: str) -> None:
         """A number or a name, as compact JSON."""
@@ -218,8 +246,18 @@ class CallDocument:
         self._levels.append(())
         return True
 
+    def _is_named_by_key(self) -> bool:
+        """Whether the object that begins stands behind the key that names the call."""
+        if not self._levels or self._levels[-1] != () or self._keys != 1 or not self._source.names_by(self._path[0]):
+            return False
+        self._settle(self.calls[-1], "name", self._path[0])
+        self._named_by_key = True
+        return True
+
     def _call_begins(self) -> None:
         source = self._source
+        self._keys = 0
+        self._named_by_key = False
         name = None if source.name is None else source.tool(source.name, self._tools.names)
         self.calls.append(Call(name, source.id))
 
@@ -240,19 +278,22 @@ class CallDocument:
         return self._sink
 
     def _part_begins(self, role: str, path: Path) -> Arguments:
-        call = self.calls[-1]
-        if role == "arguments" and path in self._source.certain and call.name is not None:
-            if call.arguments is not None:
-                raise NotCertain
-            call.arguments = self._tools.begin(call.name)
-            return call.arguments
+        if role == "arguments" and path in self._source.certain and self.calls[-1].name is not None:
+            return self._arguments_begin()
         self._path = path
         return Arguments(None)
+
+    def _arguments_begin(self) -> Arguments:
+        call = self.calls[-1]
+        if call.arguments is not None or call.name is None:
+            raise NotCertain
+        call.arguments = self._tools.begin(call.name)
+        return call.arguments
 
     def _value_ends(self) -> None:
         sink, self._sink = self._sink, None
         call = self.calls[-1]
-        if not self._role or sink is call.arguments:
+        if sink is call.arguments or not self._role:
             return
         assert isinstance(sink, Arguments), "a call's part is written"
         path, value = self._path, json.loads("".join(sink.out))
@@ -268,8 +309,8 @@ class CallDocument:
             if not isinstance(value, str) or not value:
                 raise NotCertain
             call.name = self._source.tool(value, self._tools.names)
-        elif value not in (None, ""):
-            call.id = str(value)
+        elif call.name is None or not self._id_comes_by_name:
+            call.id = id_of(value)
 
     def _call_ends(self) -> None:
         """All of the call is there: of the paths that exist, the first ones count."""
@@ -287,6 +328,7 @@ class CallDocument:
             call.arguments = Arguments(None)
             call.arguments.out.append(compact(self._tools.cast(call.name, found[arguments_path])))
             call.arguments.complete = True
+        call.ended = True
 
 
 def _first(paths: tuple[Path, ...], found: dict[Path, Any]) -> Path | None:

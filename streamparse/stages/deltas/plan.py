@@ -7,7 +7,7 @@ others are.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,11 @@ from streamparse.template.policy import CallShape, Path
 Paths = tuple[Path, ...]
 
 
+def never(_key: str) -> bool:
+    """No key names a call."""
+    return False
+
+
 @dataclass(frozen=True)
 class CallSource:
     """Where the calls of one region are found in its value.
@@ -26,6 +31,8 @@ class CallSource:
     ``name`` and ``id`` are known, or None where they are at the first of their paths that exists. The arguments are at
     the first of theirs, the empty path being the whole value. ``certain`` are the paths that count as soon as they are
     seen; any other might yet be outranked. ``listed`` says whether the value is a list of calls, None where it may be.
+    ``names_by`` says of a call's first key whether it names the call, if an object stands behind it. ``writes_ids``
+    says that an id of the model's is to be waited for, up to the call's end.
     """
 
     name: str | None
@@ -36,6 +43,8 @@ class CallSource:
     certain: frozenset[Path]
     listed: bool | None
     name_endings: tuple[str, ...] = ()
+    names_by: Callable[[str], bool] = never
+    writes_ids: bool = False
 
     def tool(self, name: str, tools: Collection[str]) -> str:
         """The tool that a name stands for."""
@@ -101,7 +110,8 @@ def _by_transform(field: Field, part: dict[str, Any], captures: Mapping[str, str
         return None
     known_id = id_found if isinstance(id_found, str) else None
     ids = (id_found,) if isinstance(id_found, tuple) and id_found else ()
-    return CallSource(known, known_id, names, ids, (arguments,), frozenset((*names, *ids, arguments)), listed)
+    certain = frozenset((*names, *ids, arguments))
+    return CallSource(known, known_id, names, ids, (arguments,), certain, listed, writes_ids=bool(ids))
 
 
 def _look(leaf: Any, field: Field, captures: Mapping[str, str]) -> str | Path | None:
@@ -133,8 +143,19 @@ def _by_policy(field: Field, shape: CallShape, captures: Mapping[str, str], list
         return CallSource(named, known_id, (), (), whole, frozenset(whole), False, shape.name_endings)
     certain = {paths[0] for paths in (shape.name, shape.arguments, shape.id) if paths} | _usual_paths(field)
     arguments = shape.arguments or (("arguments",),)
-    ids = () if known_id else shape.id
-    return CallSource(None, known_id, shape.name, ids, arguments, frozenset(certain), listed, shape.name_endings)
+    ids = () if known_id or listed else shape.id  # a Python call list has names and arguments and nothing else
+    return CallSource(
+        None,
+        known_id,
+        shape.name,
+        ids,
+        arguments,
+        frozenset(certain),
+        listed,
+        shape.name_endings,
+        names_by=shape.names_by,
+        writes_ids=shape.writes_ids and bool(ids),
+    )
 
 
 def _usual_paths(field: Field) -> set[Path]:

@@ -39,9 +39,9 @@ def readings_of(field: Field, *, lenient: bool) -> tuple[Reading, ...]:
 
 
 def json_reader(reading: Reading, document: CallDocument, lenient: bool) -> Reader | None:
-    """The reader of ``json``; text that may be no JSON at all is not followed."""
+    """The reader of ``json``. Strictly, text that need not be JSON is not followed: arguments may be any text then."""
     arguments = reading.arguments
-    if arguments.get("allow_non_json"):
+    if arguments.get("allow_non_json") and not lenient:
         return None
     delimiters = string_delimiters(arguments.get("string_delims", ()))
     if not all(opening and closing for opening, closing in delimiters):

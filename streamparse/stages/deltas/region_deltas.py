@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
 from streamparse.errors import ContentError
+from streamparse.stages.calls import calls_in, function_of
 from streamparse.stages.deltas.arguments import ToolArguments
 from streamparse.stages.deltas.compact import compact
-from streamparse.stages.deltas.document import Call, CallDocument, NotCertain
+from streamparse.stages.deltas.document import Call, CallDocument, NotCertain, id_of
 from streamparse.stages.deltas.plan import call_source
 from streamparse.stages.deltas.readers import READERS, Reader, readings_of
 from streamparse.stages.deltas.walk import PointReader, Steps, Walk
@@ -23,6 +24,7 @@ Event = dict[str, Any]
 class RegionDeltas:
     """Gives out the calls of one region; ``next_index`` is that of the next call that is not yet given out.
 
+    ``made_id`` makes the id of the call with an index, for calls whose models write none, if ids are to be made.
     ``known`` is what the regions of the field know of each reading's arguments (see ``Walk``). With ``ends`` the text
     that comes is all of the region, and is only read if ``read_all`` is called.
     """
@@ -35,6 +37,7 @@ class RegionDeltas:
         next_index: int,
         *,
         lenient: bool,
+        made_id: Callable[[int], str] | None = None,
         known: dict[int, Steps] | None = None,
         ends: bool = False,
     ) -> None:
@@ -42,6 +45,7 @@ class RegionDeltas:
         self.captures = captures
         self.next_index = next_index
         self._tools = tools
+        self._made_id = made_id
         self._known: dict[int, Steps] = {} if known is None else known
         self._lenient = lenient
         self._readings = list(readings_of(field, lenient=lenient))
@@ -71,7 +75,7 @@ class RegionDeltas:
                 return self._passed_on(walk, piece)
             walk.follow(text, self._read)
         calls = self._calls
-        events = [self._event(call, delta) for call in calls[self._taken :] if (delta := call.delta())]
+        events = [event for call in calls[self._taken :] for event in self._events(call)]
         self._taken = max(0, len(calls) - 1)
         self.walk = self._walk_here()
         return events
@@ -84,9 +88,12 @@ class RegionDeltas:
         return self.feed(text)
 
     def rest(self, end: RegionEnd, value: Any) -> list[Event]:
-        """The events that are left when the region has its value; raises ContentError where they can't continue it."""
+        """The events that are left when the region has its value, whose calls get the ids that were made for them.
+
+        Raises ContentError where the value is no continuation of what was given out.
+        """
         faults = {fault.index for fault in end.faults}
-        finals = list(_functions(value))
+        finals = list(calls_in(value))
         is_as_read = (
             self._finish_reading()
             and end.reading == self._reading
@@ -98,12 +105,8 @@ class RegionDeltas:
         if len(finals) < sum(call.index is not None for call in whole):
             raise _conflict("it has fewer calls")
         missing = [Call(None, None) for _ in finals[len(whole) :]]
-        calls = zip(whole + missing, finals, strict=False)
-        return [
-            self._event(call, delta)
-            for call, final in calls
-            if (delta := _rest_of(call, *final, is_as_read=is_as_read))
-        ]
+        calls = list(zip(whole + missing, finals, strict=False))
+        return [event for call, final in calls for event in self._rest_of(call, final, is_as_read=is_as_read)]
 
     def _finish_reading(self) -> bool:
         """Take the reading to the end of the region; whether it has come there."""
@@ -174,48 +177,52 @@ class RegionDeltas:
             self._reading += 1
             source = call_source(self.field, reading.content, self.captures, lenient=self._lenient)
             if source is not None and reading.content in READERS:
-                self._document = CallDocument(source, self._tools)
+                self._document = CallDocument(source, self._tools, makes_ids=self._made_id is not None)
                 self._calls = self._document.calls
                 with suppress(NotCertain):
                     self._reader = READERS[reading.content](reading, self._document, self._lenient)
                     self._points = self._reader if isinstance(self._reader, PointReader) else None
 
+    def _events(self, call: Call) -> Iterator[Event]:
+        """The event of what is new of a call, if anything is."""
+        waits = self._document is not None and self._document.may_get_id(call)
+        if self._made_id is not None and call.name is not None and call.id is None and not waits:
+            call.id = self._made_id(self._index(call))
+            call.id_is_made = True
+        delta = call.delta()
+        if delta:
+            yield self._event(call, delta)
+
     def _event(self, call: Call, delta: dict[str, Any]) -> Event:
+        return {"type": "region_delta", "field": self.field.name, "index": self._index(call), **delta}
+
+    def _index(self, call: Call) -> int:
         if call.index is None:
             call.index = self.next_index
             self.next_index += 1
-        return {"type": "region_delta", "field": self.field.name, "index": call.index, **delta}
+        return call.index
 
-
-def _functions(value: Any) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Each call of a value, as its function part and its id."""
-    for item in value if isinstance(value, list) else [value]:
-        if isinstance(item, list):
-            yield from _functions(item)
-        elif isinstance(item, dict):
-            function = item.get("function", item)
-            if isinstance(function, dict) and isinstance(function.get("name"), str):
-                yield function, item.get("id")
-
-
-def _rest_of(call: Call, function: dict[str, Any], id: Any, *, is_as_read: bool) -> dict[str, Any]:
-    """What is left of a call whose final form is known; with ``is_as_read`` it is what was read."""
-    call_id = None if id in (None, "") else str(id)
-    if (call.name_given and call.name != function["name"]) or (call.id_given and call.id != call_id):
-        raise _conflict("its name or id is another")
-    call.name, call.id = function["name"], call_id
-    written = call.arguments
-    waiting = "" if written is None else "".join(written.out)
-    if written is not None:
-        written.out.clear()
-    delta = call.delta()
-    if is_as_read and written is not None and written.complete:
-        rest = waiting
-    else:
-        rest = _continuation("".join(call.given), waiting, function)
-    if rest:
-        delta["arguments"] = rest
-    return delta
+    def _rest_of(self, call: Call, final: dict[str, Any], *, is_as_read: bool) -> Iterator[Event]:
+        """What is left of a call whose final form is known; with ``is_as_read`` it is what was read."""
+        function, id = function_of(final), final.get("id")
+        call.ended = True
+        if call.id_is_made:
+            final["id"] = call.id
+        elif call.id_given and call.id != id_of(id):
+            raise _conflict("its id is another")
+        else:
+            call.id = id_of(id)
+        if call.name_given and call.name != function["name"]:
+            raise _conflict("its name is another")
+        call.name = function["name"]
+        written = call.arguments
+        waiting = "" if written is None else "".join(written.out)
+        if not (is_as_read and written is not None and written.complete):
+            waiting = _continuation("".join(call.given), waiting, function)
+        call.put_out(waiting)
+        yield from self._events(call)
+        if call.id_is_made:
+            final["id"] = call.id
 
 
 def _continuation(given: str, waiting: str, function: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ call's arguments then add up to their compact JSON text, apart from keys that we
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from streamparse.stages.deltas.arguments import ToolArguments
@@ -26,16 +27,24 @@ class DeltaStage:
     """Adds ``region_delta`` events; ``index`` counts the calls of the message.
 
     ``lenient`` says that regions are parsed leniently. Captures are taken off the events unless ``keep_captures``.
-    ``walk`` knows what pieces of text do to the arguments that are being written, if any are: whoever gives out a piece
-    of the region that its present step knows may do what :meth:`chunk` does in its stead.
+    ``made_id`` makes the id of the call with an index, if ids are to be made. ``walk`` knows what pieces of text do to
+    the arguments that are being written, if any are: whoever gives out a piece of the region that its present step
+    knows may do what :meth:`chunk` does in its stead.
     """
 
     def __init__(
-        self, template: ResponseTemplate, schemas: ToolSchemas, *, lenient: bool = False, keep_captures: bool = False
+        self,
+        template: ResponseTemplate,
+        schemas: ToolSchemas,
+        *,
+        lenient: bool = False,
+        keep_captures: bool = False,
+        made_id: Callable[[int], str] | None = None,
     ) -> None:
         self._template = template
         self._tools = ToolArguments(schemas, lenient=lenient)
         self._lenient = lenient
+        self._made_id = made_id
         self._keep_captures = keep_captures
         self._watched = {name for name, field in template.fields.items() if is_call_field(field)}
         self._known: dict[str, dict[int, Steps]] = {}
@@ -52,7 +61,8 @@ class DeltaStage:
         """
         if self._ended is not None:
             self._calls, self._ended = self._ended[1].next_index, None
-        ends = isinstance(batch[-1], RegionEnd) if batch else False
+        # for ids that are made it matters where the name stood
+        ends = self._made_id is None and bool(batch) and isinstance(batch[-1], RegionEnd)
         result: list[Item] = []
         for item in batch:
             result.append(item)
@@ -124,6 +134,13 @@ class DeltaStage:
         field = self._template.fields[name]
         known = self._known.setdefault(name, {})
         self._region = RegionDeltas(
-            field, captures, self._tools, self._calls, lenient=self._lenient, known=known, ends=ends
+            field,
+            captures,
+            self._tools,
+            self._calls,
+            lenient=self._lenient,
+            made_id=self._made_id,
+            known=known,
+            ends=ends,
         )
         return self._region.feed("")

@@ -27,11 +27,17 @@ class Core:
     """Text in, events out."""
 
     def __init__(
-        self, template: ResponseTemplate, tools: Any = None, *, lenient: bool = False, deltas: bool = True
+        self,
+        template: ResponseTemplate,
+        tools: Any = None,
+        *,
+        lenient: bool = False,
+        deltas: bool = True,
+        made_id: Callable[[int], str] | None = None,
     ) -> None:
         schemas = ToolSchemas.from_tools(tools)
         self.regions = (RecoveringTokenizer if lenient else RegionTokenizer)(template, captures=True)
-        self.deltas = DeltaStage(template, schemas, lenient=lenient) if deltas else None
+        self.deltas = DeltaStage(template, schemas, lenient=lenient, made_id=made_id) if deltas else None
         self.content = ContentStage(lenient=lenient)
         self.transform = TransformStage(schemas, lenient=lenient, deltas=self.deltas)
 

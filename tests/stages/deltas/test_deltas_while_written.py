@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse.errors import ContentError
+from streamparse.stages.content_stage import ContentStage
 from streamparse.template import ResponseTemplate, load_response_template
 
 Check = Callable[..., list[dict[str, Any]]]
@@ -156,6 +157,88 @@ def test_the_path_that_the_transform_names_does_not_wait(core: Any) -> None:
     usual = {"function": {"name": "{content.name}", "arguments": "{content.parameters}"}}
     reading = core(unnamed(policy=POLICY, transform=usual), lenient=True)
     assert given_out(reading, '<call>{"name": "f", "parameters": {"a": 1') == [{"name": "f", "arguments": '{"a":'}]
+
+
+BY_KEY = {"calls": {"name": ["name"], "arguments": ["arguments"], "id": ["id"], "by_key": True}}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('<call>[{"f"', []),
+        ('<call>[{"f": {', [("f", "{")]),
+        ('<call>[{"f": {"text": "a b', [("f", '{"text":"a b')]),
+        ('<call>[{"f": {"number": "7"}}, {"g": {"x": tru', [("f", '{"number":7}'), ("g", '{"x":')]),
+        ('<call>{"name": "f", "arguments": {"a": "x', [("f", '{"a":"x')]),
+        ('<call>{"id": {"f": {}}, "a": {"x": 1', []),
+        ('<call>{"f": "x", "g": {"y": 1', []),
+    ],
+)
+def test_a_call_is_named_by_its_key_as_soon_as_an_object_stands_behind_it(
+    core: Any, text: str, expected: list[tuple[str, str]]
+) -> None:
+    calls = given_out(core(unnamed(policy=BY_KEY, transform=None), TOOLS, lenient=True), text)
+    assert [(call["name"], call["arguments"]) for call in calls] == expected
+
+
+def test_a_call_named_by_its_key_that_has_other_keys_is_malformed(core: Any, put_deltas_together: Any) -> None:
+    text = '<call>[{"f": {"a": 1}, "g": {"b": 2}}]</call><call>[{"h": {}}]</call>'
+    for pieces in ([text], [*text]):
+        events = core(unnamed(policy=BY_KEY, transform=None), lenient=True).run(pieces)
+        (malformed,) = [event for event in events if event["type"] == "region_malformed"]
+        assert "'f'" in malformed["error"]
+        assert put_deltas_together(events) == [{"name": "f", "arguments": '{"a":1}'}, {"name": "h", "arguments": "{}"}]
+
+
+MADE = "made 0"
+WRITES_IDS = {"calls": {"name": ["name"], "arguments": ["arguments"], "id": ["id"], "writes_ids": True}}
+LATE = '<call>{"name": "f", "arguments": {"a": 1}, "id": "written"}</call>'
+EARLY = '<call>{"id": "written", "name": "f", "arguments": {"a": 1}}</call>'
+NO_ID = '<call>{"name": "f", "arguments": {"a": 1}}</call>'
+
+
+@pytest.mark.parametrize(
+    ("policy", "text", "first", "final"),
+    [
+        (POLICY, NO_ID, MADE, MADE),
+        (POLICY, EARLY, "written", "written"),
+        (POLICY, LATE, MADE, MADE),
+        (WRITES_IDS, NO_ID, None, MADE),
+        (WRITES_IDS, EARLY, "written", "written"),
+        (WRITES_IDS, LATE, None, "written"),
+        (BY_KEY, '<call>{"f": {"a": 1}}</call>', MADE, MADE),
+    ],
+)
+def test_a_made_id_comes_with_the_name_unless_the_models_write_ids(
+    core: Any, policy: Any, text: str, first: str | None, final: str
+) -> None:
+    """What was given out stands: an id that the model writes after that is not the call's."""
+    for pieces in ([text], [*text]):
+        reading = core(unnamed(policy=policy, transform=None), lenient=True, made_id=lambda index: f"made {index}")
+        events = reading.run(pieces)
+        deltas = [event for event in events if event["type"] == "region_delta"]
+        value = next(event["value"] for event in events if event["type"] == "region_close" and "tool" in event["field"])
+        assert [event["id"] for event in deltas if "id" in event] == [final]
+        assert value["id"] == final
+        if len(pieces) > 1:
+            assert deltas[0].get("id") == first
+
+
+def test_a_call_that_is_left_out_of_a_list_takes_its_id_with_it(core: Any) -> None:
+    reading = core(
+        unnamed("python-call-list", policy=POLICY, transform=None), lenient=True, made_id=lambda index: f"made {index}"
+    )
+    reading.content = ContentStage(lenient=True, repair=True)
+    events = reading.run([*"<call>[f(a=1), g('x'), h(b=2)]</call>"])
+    ids = {event["name"]: event["id"] for event in events if "name" in event}
+    (value,) = [event["value"] for event in events if event["type"] == "region_close" and "tool" in event["field"]]
+    assert {call["function"]["name"]: call["id"] for call in value} == {name: ids[name] for name in ("f", "h")}
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+def test_arguments_that_need_not_be_json_are_followed_where_others_are_refused(core: Any, lenient: bool) -> None:
+    calls = given_out(core(template("json", {"allow_non_json": True}), lenient=lenient), '<call f>{"a": "x')
+    assert calls == [{"name": "f", "arguments": '{"a":"x' if lenient else ""}]
 
 
 @pytest.mark.parametrize("body", ['{"name": "f", "arguments": {"a": "x', '[{"name": "f", "arguments": {"a": "x'])
