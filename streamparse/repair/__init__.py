@@ -26,12 +26,12 @@ from streamparse.repair.calls_repair import mend_calls
 from streamparse.repair.json_repair import mend_json
 from streamparse.repair.lines_repair import mend_lines
 from streamparse.repair.outcome import Damaged, Mended, Mender, Unmended
-from streamparse.repair.tags_repair import check_tags, mend_tags
+from streamparse.repair.tags_repair import check_tags, mend_tags, read_quoting_tags
 
 if TYPE_CHECKING:
     from streamparse.template.model import Field
 
-__all__ = ["MENDERS", "Damaged", "Mended", "Mender", "Unmended", "check_tags", "mend"]
+__all__ = ["MENDERS", "Damaged", "Mended", "Mender", "Unmended", "check_tags", "mend", "read_quoting_tags"]
 
 MENDERS: dict[str, Mender] = {
     "json": mend_json,

@@ -50,6 +50,8 @@ LAST_CLOSING_TAG = regex.compile(r"</([^<>\s]++)>\Z")
 FOLLOWS = regex.compile(r"(?P<blanks>\s*+)(?!</)(?P<line>[^\n]{1,100})")
 LONGEST_WRAPPER = 100
 WRONG_CLOSING = regex.compile(r"<[/\\ ]*+([^<>\s/\\][^<>\n]{0,60})>")
+QUOTED_TAG, QUOTED_CLOSING = "a tag inside a value", "a closing tag inside a value"
+QUOTED = frozenset({QUOTED_TAG, QUOTED_CLOSING})
 
 
 compiled_once = lru_cache(256)(compile_tag_pattern)
@@ -104,6 +106,24 @@ def check_tags(text: str, arguments: Mapping[str, Any]) -> str | None:
     except ParseError as error:
         return error.reason
     return ", ".join(mended.repaired) or None
+
+
+def read_quoting_tags(damaged: Damaged) -> Mended | None:
+    r"""Read a text whose values quote tags; None where anything else is wrong with it.
+
+    That a tag ends a value only where what follows fits is how such a text is written, so that no mode that mends is
+    needed for it.
+
+    >>> pattern = r"<p=(?P<key>\w+)>\n?(?P<value>.*?)\n?</p>"
+    >>> read_quoting_tags(Damaged("<p=a>quotes </p> here</p>", {"tag_pattern": pattern})).value
+    {'a': 'quotes </p> here'}
+    >>> read_quoting_tags(Damaged("<p=a>1</p></p>", {"tag_pattern": pattern}))
+    """
+    try:
+        mended = mend_tags(damaged)
+    except ParseError:
+        return None
+    return mended if QUOTED.issuperset(mended.repaired) else None
 
 
 def without_value_parser(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,7 +209,7 @@ class TagEnds:
         """The value ends at its partner, or at a later closing tag that belongs to no other."""
         marks, text = self._marks, self._text
         if partner > number + 1:
-            self._mends("a tag inside a value")
+            self._mends(QUOTED_TAG)
         last = partner
         while last + 1 < len(marks) and not marks[last + 1].opens:
             last += 1
@@ -198,7 +218,7 @@ class TagEnds:
             closing -= 1
         if closing > partner:
             self._refuse_beginnings(marks[partner:closing], marks[closing].start)
-            self._mends("a closing tag inside a value")
+            self._mends(QUOTED_CLOSING)
         if last > closing:
             self._mends("a doubled closing tag")
         return marks[closing].start, marks[last].end, last + 1

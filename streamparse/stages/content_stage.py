@@ -11,7 +11,7 @@ from typing import Any
 
 from streamparse.errors import ContentError, LimitError, ParseError
 from streamparse.limits import DEFAULT_LIMITS, Limits
-from streamparse.repair import Unmended, check_tags, mend
+from streamparse.repair import Damaged, Unmended, check_tags, mend, read_quoting_tags
 from streamparse.stages.body import Body
 from streamparse.stages.region import Prefill, RegionEnd
 from streamparse.stages.region_writer import Item
@@ -146,12 +146,7 @@ class ContentStage:
             return {}
         try:
             value = field.parse_with_source(region.text)
-            if (
-                field.content == "xml-inline"
-                and (reason := check_tags(region.text, field.content_arguments)) is not None
-            ):
-                raise ContentError(reason)
-            return value
+            return self._checked_tags(region, value) if field.content == "xml-inline" else value
         except ParseError as first:
             for number, reading in enumerate(field.policy.alternatives, 1):
                 try:
@@ -161,6 +156,17 @@ class ContentStage:
                 region.reading = number
                 return value
             raise first
+
+    def _checked_tags(self, region: RegionEnd, value: Any) -> Any:
+        """The value of a text of tags; raises ContentError where its markup says otherwise."""
+        reason = check_tags(region.text, region.field.content_arguments)
+        if reason is None:
+            return value
+        quoting = read_quoting_tags(Damaged(region.text, region.field.content_arguments))
+        if quoting is None:
+            raise ContentError(reason)
+        region.repaired += quoting.repaired
+        return quoting.value
 
     def _too_long(self, chunk: dict[str, Any]) -> LimitError:
         return LimitError(

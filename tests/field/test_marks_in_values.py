@@ -45,7 +45,9 @@ def test_a_mark_within_a_value_is_text(form: Form, mark: str) -> None:
     for value in values:
         calls: list[Call] = [("ff", {"a": value, "b": "z"})]
         text = form.calls(calls) + form.turn_end
-        assert message_of(form.family, text, prefix=form.prompt, sizes=(WHOLE, 1)) == {"tool_calls": form.made(calls)}
+        expected = {"tool_calls": form.made(calls)}
+        assert message_of(form.family, text, prefix=form.prompt, sizes=(WHOLE, 1)) == expected
+        assert message_of(form.family, text, prefix=form.prompt, errors="report", sizes=(7,)) == expected
 
 
 # Values in tags have no escapes, so a whole call in one can't be told from a call; nor have Gemma's strings.

@@ -50,7 +50,10 @@ def test_what_passes_the_check_parses_or_fails_as_documented(name, given_argumen
     if outcome is None:
         assert position is None or 0 <= position <= len(text)
     else:
-        assert repr(prepare_content(name, given_arguments, keep_source=True)(text)) == outcome
+        try:
+            assert repr(prepare_content(name, given_arguments, keep_source=True)(text)) == outcome
+        except ContentError:
+            assert name == "xml-inline", "only tags refuse, in the lenient modes, a text with anything unread in it"
 
 
 @given(st.sampled_from([*CONTENT_PARSERS]), st.dictionaries(st.sampled_from(NAMES), arguments, max_size=4), texts)
