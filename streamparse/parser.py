@@ -216,7 +216,7 @@ class ResponseParser:
         """
         if self._ended is not None:
             raise FinalizedError(self._ended)
-        self._content.finish_reason = finish_reason
+        self._say_how_it_ended(finish_reason)
         events: list[Event] = []
         try:
             for text in (self._settle(), *(self._detokenizer.finish() if self._detokenizer is not None else ())):
@@ -343,7 +343,7 @@ class ResponseParser:
             return items if self._tokens is None else self._tokens.feed(items, marked=self._marked)
 
         def end_regions() -> list[Any]:
-            content.finish_reason = finish_reason()
+            self._say_how_it_ended(finish_reason())
             return marked(regions.finish())
 
         def transformed(item: Any) -> list[Event]:
@@ -408,6 +408,11 @@ class ResponseParser:
                 self._content.skip(taken)
             text, self._plain = self._plain.tail, None
         return text
+
+    def _say_how_it_ended(self, finish_reason: str | None) -> None:
+        self._content.finish_reason = finish_reason
+        if isinstance(self._regions, RecoveringTokenizer):
+            self._regions.cut_off = finish_reason == "length"
 
     def _decode(self, piece: Any) -> list[str]:
         """The text of bytes or token ids (or of text, where that is what the detokenizer has seen so far)."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import pytest
 
 from streamparse import ResponseParser
 from tests.field.forms import CHATML, FORMS, Call, Form, compact
-from tests.field.reading import call, message_of
+from tests.field.reading import WHOLE, call, message_of
 
 PARIS: list[Call] = [("f", {"city": "Paris"})]
 TWO: list[Call] = [("f", {"city": "Paris"}), ("g", {"text": "Rome is big"})]
@@ -48,6 +49,40 @@ def test_the_event_says_what_was_cut_off(form: Form) -> None:
         malformed[0]["partial"].pop("id", None)
         assert malformed[0]["partial"] == {"name": "g", "arguments": {"text": "Rome is b"}}
         assert [problem["error"] for problem in parser.problems] == [malformed[0]["error"]]
+
+
+MARK = re.compile(r"<[^<>\s\"]+>|\[[A-Z_/]+\]|>>>|```")
+
+
+def marks_after_a_value(form: Form) -> list[str]:
+    """The marks that stand behind a form's value, its own end and the turn's aside, one by one and all together."""
+    tail = form.calls([("f", {"a": "quoted"})]).partition("quoted")[2]
+    marks = list(dict.fromkeys(MARK.findall(tail)))
+    if marks and tail.lstrip().startswith(marks[0]):
+        marks = marks[1:]
+    return [*marks, "\n".join(marks)] if len(marks) > 1 else marks
+
+
+QUOTING = [pytest.param(form, mark, id=f"{form}: {mark}") for form in FORMS for mark in marks_after_a_value(form)]
+
+
+@pytest.mark.parametrize(("form", "mark"), QUOTING)
+@pytest.mark.parametrize("errors", ["report", "repair"])
+def test_a_call_that_is_cut_off_behind_a_mark_it_quotes_does_not_count(form: Form, mark: str, errors: str) -> None:
+    text = form.calls([("f", {"a": f"Q\n{mark}\nW", "b": "z"})])
+    start, end = text.index("Q"), text.index("W")
+    for cut in range(start + 1, end + 1):
+        sizes = (WHOLE, 1) if cut == end else (WHOLE,)
+        message = message_of(
+            form.family,
+            text[:cut],
+            prefix=form.prompt,
+            errors=errors,
+            finish_reason="length",
+            problems=1,
+            sizes=sizes,
+        )
+        assert message == {}
 
 
 class Case(NamedTuple):

@@ -56,7 +56,14 @@ class Doubting:
             self._take_delimiter(seen)
 
     def end(self) -> bool:
-        """No structure settled it: the latest close that nothing but white space follows was one, or else the first."""
+        """No structure settled it: the latest close that nothing but white space follows was one, or else the first.
+
+        Where the generation was cut off, it was cut off in the value, of which all this may be a part.
+        """
+        if self._core.cut_off:
+            self._core.writer.text(self._held.text(), None)
+            self._core.writer.end_unclosed(closed=False, complete=False)
+            return True
         if self._latest is not None:
             self._end_at_latest(None)
         else:

@@ -60,6 +60,8 @@ class RecoveringTokenizer:
         self._segments: list[tuple[str, int]] = []
         self._interrupted: Field | None = None
         self.prose = Prose()
+        self.cut_off = False
+        """Whether the generation is known to be cut off; to be set before :meth:`finish`."""
         self._zero_width: tuple[int, set[str]] = (-1, set())
         self.mode: Mode = Outside(self)
         self._scanner = Scanner(self.mode.watched.watch, limits.held_text, context=template.context)
