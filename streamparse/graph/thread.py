@@ -16,6 +16,8 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
+import anyio
+
 from streamparse.graph.channel import CAPACITY
 from streamparse.graph.closing import close, close_synchronously
 from streamparse.graph.event_loop import soon_caller
@@ -32,6 +34,7 @@ class ThreadReader:
         self._source = source
         self._mailbox = Mailbox(capacity)
         self._started = False
+        self._thread: threading.Thread | None = None
 
     def __aiter__(self) -> ThreadReader:
         return self
@@ -42,24 +45,34 @@ class ThreadReader:
             self._started = True
             self._mailbox.wake = soon_caller()
             run = contextvars.copy_context().run
-            thread = threading.Thread(
+            self._thread = threading.Thread(
                 target=run, args=(_read, self._source, self._mailbox), name="streamparse source", daemon=True
             )
-            thread.start()
+            self._thread.start()
         return await self._mailbox.take()
 
     async def aclose(self) -> None:
-        """Stop the thread and wait until it has closed its source."""
+        """Stop the thread and wait until it has closed its source and is gone."""
         self._mailbox.stop()
-        if self._started:
+        if self._thread is not None:
             await self._mailbox.wait_for_end()
-        else:
+            await until_gone(self._thread)
+        elif not self._started:
             self._started = True
             self._mailbox.end(None)
             await close(self._source)
 
     def __del__(self) -> None:
         self._mailbox.stop()
+
+
+async def until_gone(thread: threading.Thread) -> None:
+    """Wait for a thread that has done its work but may not have been left by the interpreter yet.
+
+    What a library keeps for each thread (torch does) is torn down then, and Python must not end in the middle of it.
+    """
+    while thread.is_alive():
+        await anyio.sleep(0.001)
 
 
 def _read(source: Iterable[Any], mailbox: Mailbox) -> None:

@@ -169,3 +169,23 @@ async def test_the_source_sees_the_context_of_its_reader() -> None:
     reader = SourceReader(tell(), blocking=True)
     assert await anext(reader) == ["reader"]
     await reader.aclose()
+
+
+async def test_when_closing_returns_the_thread_is_gone() -> None:
+    kept, threads = threading.local(), []
+
+    class Slow:
+        """Takes its time to be thrown away, as what a library keeps for each thread may."""
+
+        def __del__(self) -> None:
+            threading.Event().wait(0.05)
+
+    def give() -> Iterator[str]:
+        kept.value = Slow()
+        threads.append(threading.current_thread())
+        yield "a"
+
+    reader = SourceReader(give(), blocking=True)
+    assert [batch async for batch in reader] == [["a"]]
+    await reader.aclose()
+    assert [thread.is_alive() for thread in threads] == [False]
