@@ -1,0 +1,192 @@
+"""Tool calls as they go out while they are written, in the form of a chat completion's ``delta.tool_calls``.
+
+In:  the events of the fields that have calls: ``region_delta``, ``region_close`` and ``region_malformed``.
+Out: lists of entries ``{"index", "id", "type", "function": {"name", "arguments"}}``, the first of a call with its id
+     and name, all others with no more than a piece of its arguments.
+
+**What a malformed call becomes.** Nothing is taken back. A call that has been announced when it turns out malformed
+stays announced, but its arguments never become JSON: the brace that closes them is held back until the call is known
+to be well-formed, which is when its region closes, or when the next call of the same region begins (and arguments that
+are no object are held back until then as a whole). So a client that reads the arguments as JSON, as it must, can't take
+a malformed call for a whole one. A call that has not been announced is none.
+
+**Ids.** A call has the id that the model wrote if that comes no later than its name, and else one made here. Clients
+expect the id in a call's first entry, and what is sent can't be changed: an id that comes later is passed over. Those
+made here are nine letters and digits, the only ids that the chat templates of Mistral's models take back.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import string
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from streamparse.stages.deltas.compact import compact
+
+Event = dict[str, Any]
+Entry = dict[str, Any]
+
+_LETTERS = string.ascii_letters + string.digits
+
+
+class _Call:
+    """A call of the open region: where it stands, what was sent of its arguments, and what is held back of them."""
+
+    __slots__ = ("held", "index", "name", "sent")
+
+    def __init__(self, index: int, name: str) -> None:
+        self.index = index
+        self.name = name
+        self.sent: list[str] = []
+        self.held: list[str] = []
+
+    def piece(self, text: str) -> str:
+        """Give what may be sent with the next piece of the arguments: all but a brace at the end.
+
+        Of what is no object nothing is sent, for any part of it may be JSON.
+        """
+        if not text:
+            return ""
+        if not self.sent:
+            self.held.append(text)
+            text = "".join(self.held) if self.held[0].startswith("{") else ""
+        else:
+            text = "".join(self.held) + text
+        if text:
+            self.held = ["}"] if text.endswith("}") else []
+            text = text.removesuffix("}")
+            self.sent.append(text)
+        return text
+
+    def rest(self) -> str:
+        """Give what was held back; a text that is JSON itself, which some models write, is what it says."""
+        text = "".join(self.held)
+        self.held.clear()
+        if text.startswith('"') and not self.sent:
+            text = json.loads(text)
+        if text:
+            self.sent.append(text)
+        return text
+
+
+class CallDeltas:
+    """The calls of one message; ``count`` is how many have been announced.
+
+    >>> calls = CallDeltas()
+    >>> calls.delta({"index": 0, "id": "a", "name": "f", "arguments": '{"x":1}'})
+    [{'index': 0, 'id': 'a', 'type': 'function', 'function': {'name': 'f', 'arguments': '{"x":1'}}]
+    >>> calls.close({"type": "function", "function": {"name": "f", "arguments": {"x": 1}}})
+    [{'index': 0, 'function': {'arguments': '}'}}]
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._open: dict[int, _Call] = {}  # the calls of the open region, by the index that its events give them
+        self._faulty = False
+
+    def delta(self, event: Event) -> list[Entry]:
+        """Take a ``region_delta``."""
+        entries = []
+        call = self._open.get(event["index"])
+        if call is None:
+            if "name" not in event:
+                return []
+            entries = [entry for earlier in self._open.values() for entry in _release(earlier)]
+            call = self._open[event["index"]] = self._announced(event["name"])
+            entries.append(_announcement(call, event.get("id")))
+        piece = call.piece(event.get("arguments", ""))
+        if piece and "name" in event:
+            entries[-1]["function"]["arguments"] = piece
+        elif piece:
+            entries.append({"index": call.index, "function": {"arguments": piece}})
+        return entries
+
+    def close(self, value: Any) -> list[Entry]:
+        """Take the value of a ``region_close``: its calls are well-formed."""
+        functions = list(_functions(value))
+        if not self._open:
+            self._faulty = False
+            return [self._whole(function, call_id) for function, call_id in functions]
+        entries = []
+        for call in self._open.values():
+            if not self._faulty or (functions and _is(call, functions[0][0])):
+                del functions[:1]
+                entries += _release(call)
+            else:
+                entries += _spoiled(call)
+        self._open.clear()
+        self._faulty = False
+        return entries
+
+    def malformed(self, event: Event) -> bool:
+        """Take a ``region_malformed``; tell whether it is about a call that has been announced."""
+        if not self._open or not _has_name(event["partial"]):
+            return False
+        self._faulty = True
+        return True
+
+    def end(self) -> list[Entry]:
+        """Note that the region has ended; calls that are still open were malformed."""
+        entries = [entry for call in self._open.values() for entry in _spoiled(call)]
+        self._open.clear()
+        self._faulty = False
+        return entries
+
+    def _announced(self, name: str) -> _Call:
+        call = _Call(self.count, name)
+        self.count += 1
+        return call
+
+    def _whole(self, function: dict[str, Any], call_id: Any) -> Entry:
+        """A call that comes in one piece."""
+        entry = _announcement(self._announced(function["name"]), call_id)
+        arguments = function.get("arguments", {})
+        entry["function"]["arguments"] = arguments if isinstance(arguments, str) else compact(arguments)
+        return entry
+
+
+def _release(call: _Call) -> list[Entry]:
+    """Send what was held back of a call that is well-formed."""
+    rest = call.rest()
+    return [{"index": call.index, "function": {"arguments": rest}}] if rest else []
+
+
+def _announcement(call: _Call, call_id: Any) -> Entry:
+    made = call_id in (None, "")
+    return {
+        "index": call.index,
+        "id": "".join(secrets.choice(_LETTERS) for _ in range(9)) if made else str(call_id),
+        "type": "function",
+        "function": {"name": call.name, "arguments": ""},
+    }
+
+
+def _spoiled(call: _Call) -> list[Entry]:
+    """What keeps the arguments of a malformed call from being read: many clients take no text at all for ``{}``."""
+    return [] if call.sent else [{"index": call.index, "function": {"arguments": "{"}}]
+
+
+def _is(call: _Call, function: dict[str, Any]) -> bool:
+    """Whether what was sent of a call, and held back, is this call."""
+    if call.name != function["name"]:
+        return False
+    with suppress(ValueError, RecursionError):
+        return bool(json.loads("".join([*call.sent, *call.held])) == function.get("arguments"))
+    return False
+
+
+def _functions(value: Any) -> Iterator[tuple[dict[str, Any], Any]]:
+    """The calls in a region's value, each as its function and its id."""
+    for call in value if isinstance(value, list) else [value]:
+        function = call.get("function", call) if isinstance(call, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            yield function, call.get("id")
+
+
+def _has_name(partial: Any) -> bool:
+    """Whether what could be read of a malformed region has a call's name."""
+    calls = partial if isinstance(partial, list) else [partial]
+    return any(isinstance(call, dict) and call.get("name") for call in calls)
