@@ -159,5 +159,10 @@ class Consumer:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._entered = False
-        self._membership.leave(self)
+        self.close()
+
+    def close(self) -> None:
+        """Leave; once left, nothing happens."""
+        if self._entered:
+            self._entered = False
+            self._membership.leave(self)
