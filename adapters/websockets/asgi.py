@@ -54,8 +54,9 @@ class AsgiSocket:
 class EventApp:
     """An ASGI application whose websockets an ``EventServer`` serves, at any path.
 
-    Run on its own it enters and leaves the server with the lifespan of the application. Mounted in another application,
-    which keeps the lifespan to itself, the server is entered there: ``async with server: yield``.
+    Run on its own it enters and leaves the server with the lifespan of the application. As a part of another one, such
+    as ``WebSocketRoute("/events", EventApp(server))`` of Starlette, the server is entered in the lifespan of that one:
+    ``async with server: yield``.
     """
 
     def __init__(self, server: EventServer) -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import random
+import shutil
+import subprocess
+from functools import partial
 from typing import Any
 
 import pytest
 
+from streamparse.adapters.websockets import EventServer
+from streamparse.adapters.websockets.library import serve
 from tests.adapters.websockets.node import needs_node, run_module
+from tests.adapters.websockets.talk import Model
 
 pytestmark = needs_node
 
@@ -157,3 +165,47 @@ def test_a_generation_that_was_left_is_not_followed_any_more() -> None:
         connection.close();
     """)
     assert said == [[0, {"type": "unsubscribe", "generation": "g"}]]
+
+
+FOLLOW = """
+import { Connection } from "CLIENT";
+const { address, breaks } = JSON.parse(await new Promise((take) => process.stdin.once("data", take)));
+let opened = 0;
+const connection = new Connection(address, { onstatus: ({ status }) => (opened += status === "open") });
+const generation = connection.start({});
+let seen = 0;
+generation.onchange = (_, events) => {
+  seen += events.length > 0;
+  if (breaks.includes(seen)) connection.socket.close(); // as a network that fails
+};
+await generation.over;
+connection.close();
+console.log(JSON.stringify([generation.status, opened, generation.state]));
+process.exit(0);
+"""
+
+
+@pytest.mark.skipif(
+    subprocess.run(
+        ["node", "--experimental-websocket", "-e", "new WebSocket('ws://x').close"], capture_output=True, check=False
+    ).returncode
+    if shutil.which("node")
+    else True,
+    reason="this node has no WebSocket",
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_real_server_is_followed_through_breaks_at_random_events(seed: int) -> None:
+    breaks = [1, *random.Random(seed).sample(range(2, 15), 3)]
+    model = Model(pause=0.001)
+
+    async def main() -> tuple[str, Any]:
+        async with EventServer(model, grace=60) as server, serve(server, "127.0.0.1", 0) as listening:
+            given = {"address": f"ws://127.0.0.1:{listening.sockets[0].getsockname()[1]}", "breaks": breaks}
+            run = partial(run_module, FOLLOW, given=json.dumps(given), options=("--experimental-websocket",))
+            return await asyncio.to_thread(run), await model.state()
+
+    printed, state = asyncio.run(main())
+    status, opened, shown = json.loads(printed)
+    assert (status, shown) == ("complete", state)
+    assert opened > 1
+    assert model.started == 1
