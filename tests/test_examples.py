@@ -14,6 +14,7 @@ SHOWN = {
     "openai_style_stream.py": ['"delta":{"content":"I "}', '"arguments":"{\\"city\\":\\"Rome\\"}"', "data: [DONE]"],
     "own_template.py": ["fields.content.open: ", "clsoe", '"score": 0.9', '"city": "Rome"'],
     "several_generations.py": ["A {'role': 'assistant', 'reasoning_content': 'Short.'", "'And B.'", "'city': 'Rome'"],
+    "websocket_server.py": ["the connection is lost after event ", "content: I will ask", "complete after event 40"],
     "tools_while_it_writes.py": ["sunny in Rome", "This call can't be read: ", "sunny in Oslo"],
 }
 

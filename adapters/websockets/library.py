@@ -1,4 +1,4 @@
-"""Sockets of the websockets library, on asyncio and (from its version 17 on) on trio.
+"""Sockets of the websockets library, on asyncio and (from its version 17.0 on) on trio.
 
 In:  a connection of the library.
 Out: the same as a ``Socket``; and a server whose connections are served by an ``EventServer``.
