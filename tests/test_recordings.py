@@ -9,8 +9,10 @@ import pytest
 from streamparse.parser import ResponseParser
 
 RECORDINGS = sorted((Path(__file__).parent.parent / "examples" / "recordings").glob("*.jsonl"))
+FAULTY = Path(__file__).parent.parent / "examples" / "recordings" / "faulty"
 FUNCTIONS_CALLED = {
     "cohere2": ["query_sales", "stock_levels"],
+    "deepseek_r1": [],
     "gpt_oss": ["find_tables"],
     "qwen3_5": ["write_file", "run"],
     "smollm2_answer": [],
@@ -64,3 +66,42 @@ def test_a_recording_parses_to_its_message_without_a_problem(path: Path, errors:
     else:
         assert message["reasoning_content"]
         assert message["content"]
+
+
+def test_every_faulty_recording_is_listed() -> None:
+    listed = (FAULTY / ".." / "README.md").read_text(encoding="utf-8")
+    for path in FAULTY.glob("*.jsonl"):
+        header, tokens = read(path)
+        assert f"| `faulty/{path.name}` | `{header['template']}` | {len(tokens)} |" in listed
+
+
+def parse_faulty(name: str, errors: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    header, tokens = read(FAULTY / f"{name}.jsonl")
+    parser = ResponseParser(header["template"], header["prefix"], tools=header["tools"], errors=errors)
+    events = [event for token in tokens for event in parser.feed(token["text"])]
+    message, last = parser.finalize("stop")
+    return [*events, *last], message
+
+
+def test_the_calls_that_can_be_mended_are_reported_or_mended() -> None:
+    events, message = parse_faulty("qwen3_repaired", "report")
+    assert "tool_calls" not in message
+    assert len([event for event in events if event["type"] == "region_malformed"]) == 2
+    events, message = parse_faulty("qwen3_repaired", "repair")
+    assert [event["repaired"] for event in events if "repaired" in event] == [
+        ["a Python literal", "a trailing comma"],
+        ["a raw line break in a string"],
+    ]
+    booked, noted = (call["function"]["arguments"] for call in message["tool_calls"])
+    assert booked["window_seat"] is True
+    assert booked["extras"] == ["bike", "quiet coach"]
+    assert noted["notes"].splitlines() == ["Change in Hengelo, 11 minutes. ", "Platform is announced on the day."]
+
+
+@pytest.mark.parametrize("errors", ["report", "repair"])
+def test_the_call_that_breaks_off_costs_the_others_nothing(errors: str) -> None:
+    events, message = parse_faulty("kimi_k2_malformed", errors)
+    assert [call["function"]["name"] for call in message["tool_calls"]] == ["forecast", "flights", "hotels"]
+    (fault,) = [event for event in events if event["type"] == "region_malformed"]
+    assert fault["captures"]["name"] == "flights"
+    assert fault["partial"]["arguments"] == {"origin": "VIE"}

@@ -99,19 +99,9 @@ class LiveView:
 
     def _unclaimed(self, event: Event) -> None:
         text = shown(event["text"].strip())
-        if text and not self._is_end_mark(event["text"]):
+        if text and not is_end_mark(self._template, event["text"]):
             self._end_region()
             self._page.paragraph(Text(f"{self._mark['note']} unclaimed: {text}", "dim"))
-
-    def _is_end_mark(self, text: str) -> bool:
-        """Whether text between regions is only the mark that ends the implicit field, such as an end of turn."""
-        implicit = self._template.implicit
-        if implicit is None or implicit.close is None:
-            return False
-        try:
-            return implicit.close.compiled.fullmatch(text, timeout=END_MARK_SECONDS) is not None
-        except TimeoutError:
-            return False
 
     def _message(self, event: Event) -> None:
         """Name the problems that no region showed: a field that is missing, a prompt that doesn't fit."""
@@ -124,6 +114,17 @@ class LiveView:
         if self._region is not None:
             self._region.end()
             self._region = None
+
+
+def is_end_mark(template: ResponseTemplate, text: str) -> bool:
+    """Whether text between regions is only the mark that ends the implicit field, such as an end of turn."""
+    implicit = template.implicit
+    if implicit is None or implicit.close is None:
+        return False
+    try:
+        return implicit.close.compiled.fullmatch(text, timeout=END_MARK_SECONDS) is not None
+    except TimeoutError:
+        return False
 
 
 class _Page:
