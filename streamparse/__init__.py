@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from streamparse.errors import (
+    ArgumentError,
     ChannelClosedError,
     ContentError,
     FinalizedError,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from streamparse.infer import Inference, InferenceError, UnverifiedWarning, infer_response_template
 
 __all__ = [
+    "ArgumentError",
     "Broadcast",
     "ChannelClosedError",
     "Consumer",

@@ -5,6 +5,7 @@
     ├── ParseError            what a model wrote can't be read (also a ValueError)
     │   ├── ContentError      … by one content parser; position counts within that text
     │   └── LimitError        … within a limit that guards against hostile input
+    ├── ArgumentError         an argument is of a wrong kind (also a ValueError)
     ├── PrefixError           the prompt was not given, or can't be used (also a ValueError)
     ├── SourceError           the source of a stream is of a wrong kind, or failed
     ├── SnapshotError         saved state is damaged, or belongs to another template
@@ -73,11 +74,15 @@ class ContentError(ParseError):
 
 
 class LimitError(ParseError):
-    """A limit was reached; ``limit`` is its name. The message says how to raise it, for those of ``Limits``."""
+    """A limit was reached; ``limit`` is its name. The message says how to raise it."""
 
     def __init__(self, reason: str, *, limit: str, field: str | None = None, position: int | None = None) -> None:
         self.limit = limit
         super().__init__(reason, field=field, position=position)
+
+
+class ArgumentError(StreamparseError, ValueError):
+    """An argument is not what it has to be."""
 
 
 class PrefixError(StreamparseError, ValueError):

@@ -11,8 +11,17 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self, cast
 
 from streamparse.batches import as_batch, prefixes_for
-from streamparse.errors import Fault, FinalizedError, ParseError, PrefixError, SnapshotError, TemplateError
-from streamparse.limits import DEFAULT_LIMITS, Limits
+from streamparse.errors import (
+    ArgumentError,
+    Fault,
+    FinalizedError,
+    LimitError,
+    ParseError,
+    PrefixError,
+    SnapshotError,
+    TemplateError,
+)
+from streamparse.limits import DEFAULT_LIMITS, Limits, how_to_raise
 from streamparse.snapshot import state_from_bytes, state_to_bytes
 from streamparse.stages.anchor import AnchorTrim
 from streamparse.stages.call_ids import CallIds
@@ -28,7 +37,13 @@ from streamparse.stages.schema_typing import ToolSchemas
 from streamparse.stages.token_stage import TokenStage
 from streamparse.stages.transform_stage import TransformStage
 from streamparse.statistics import ParserStatistics
-from streamparse.template import ResponseTemplate, TemplateSource, load_response_template, without_fields
+from streamparse.template import (
+    ResponseTemplate,
+    TemplateSource,
+    load_response_template,
+    within_limits,
+    without_fields,
+)
 from streamparse.tokens.marks import TokenMarks
 from streamparse.tokens.tokenizer import decode_prefix
 
@@ -47,6 +62,11 @@ class Options:
     spans: bool
     call_ids: bool
     without: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a mode that there is not."""
+        if self.errors not in ERROR_MODES:
+            raise ArgumentError(f"errors must be one of {', '.join(map(repr, ERROR_MODES))}, not {self.errors!r}")
 
     @property
     def lenient(self) -> bool:
@@ -82,7 +102,8 @@ class ResponseParser:
     ``end`` (characters of the generation) to the events, ``token_start`` and ``token_end`` where the source is token
     ids, and captures to ``region_open``. ``limits`` bounds what is kept.
 
-    Raises :class:`TemplateError` for a faulty template and :class:`PrefixError` without a prefix.
+    Raises :class:`TemplateError` for a faulty template, :class:`PrefixError` without a prefix, and
+    :class:`ArgumentError` for an argument of a wrong kind.
 
     >>> parser = ResponseParser("qwen3", prefix="")
     >>> parser.feed("Hello <th")  # doctest: +NORMALIZE_WHITESPACE
@@ -110,9 +131,7 @@ class ResponseParser:
         without: Collection[str] = (),
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        if errors not in ERROR_MODES:
-            raise ValueError(f"errors must be one of {', '.join(map(repr, ERROR_MODES))}, not {errors!r}")
-        options = Options(errors, deltas, spans, call_ids, tuple(sorted(without)))
+        options = Options(errors, deltas, spans, call_ids, _field_names(without))
         self._compose(_template_for(response_template, tokenizer), tools, options, tokenizer, limits)
         if prefix is None:
             raise PrefixError(
@@ -130,12 +149,15 @@ class ResponseParser:
         tokenizer: Any,
         limits: Limits,
     ) -> None:
+        if not isinstance(limits, Limits):
+            raise ArgumentError(f"limits must be a Limits, such as Limits(regions=1000), not {limits!r}")
         lenient, spans = options.lenient, options.spans
         self._options = options
-        self._template = template = without_fields(load_response_template(response_template), options.without)
+        template = without_fields(load_response_template(response_template), options.without)
+        self._template = template = within_limits(template, limits)
         marks = None if tokenizer is None else TokenMarks.for_template(template.source, tokenizer)
         self._detokenizer = None if tokenizer is None else Detokenizer(tokenizer, marks=marks, offsets=spans)
-        self._anchor = AnchorTrim(template.start_anchor, keep_unanchored=not lenient)
+        self._anchor = AnchorTrim(template.start_anchor, keep_unanchored=not lenient, seconds=limits.pattern_seconds)
         captures = spans or options.deltas
         tokens = frozenset(marks.texts.values()) if marks is not None else frozenset()
         self._regions: RegionTokenizer | RecoveringTokenizer = (
@@ -153,8 +175,10 @@ class ResponseParser:
             else None
         )
         self._content = ContentStage(lenient=lenient, repair=options.errors == "repair", limits=limits)
-        self._transform = TransformStage(schemas, lenient=lenient, spans=spans, deltas=self._deltas)
+        self._transform = TransformStage(schemas, lenient=lenient, spans=spans, deltas=self._deltas, limits=limits)
         self._message = MessageFold(template, lenient=lenient)
+        self._limits = limits
+        self._events = 0
         self._ended: str | None = None
         self._plain: PlainText | None = None
         self._tail = ""
@@ -268,17 +292,19 @@ class ResponseParser:
             "template": self._template.digest,
             "options": asdict(self._options),
             "ended": self._ended,
+            "events": self._events,
             "tail": tail,
             "detokenizer": self._detokenizer.snapshot() if self._detokenizer is not None else None,
             "anchor": self._anchor.snapshot(),
             "regions": self._regions.snapshot(),
             "content": self._content.snapshot(),
+            "transform": self._transform.snapshot(),
             "deltas": self._deltas.snapshot() if self._deltas is not None else None,
             "call_ids": self._call_ids.snapshot() if self._call_ids is not None else None,
             "message": self._message.snapshot(message=message),
         }
         self._tail = tail
-        return state_to_bytes(state)
+        return state_to_bytes(state, self._limits.snapshot_size)
 
     @classmethod
     def restore(
@@ -300,7 +326,7 @@ class ResponseParser:
         >>> again.feed("b</think>")[0]["text"], again.finalize()[0]["reasoning_content"]
         ('b', 'ab')
         """
-        state = state_from_bytes(data)
+        state = state_from_bytes(data, limits.snapshot_size)
         parser = cls.__new__(cls)
         parser.initial_events = []
         try:
@@ -319,6 +345,7 @@ class ResponseParser:
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._ended = state["ended"]
+        self._events = state["events"]
         self._tail = state["tail"]
         if state["detokenizer"] is not None:
             self._detokenizer = self._detokenizer or Detokenizer()
@@ -326,6 +353,7 @@ class ResponseParser:
         self._anchor.restore(state["anchor"])
         self._regions.restore(state["regions"])
         self._content.restore(state["content"])
+        self._transform.restore(state["transform"])
         if self._deltas is not None:
             self._deltas.restore(state["deltas"], state["content"]["body"])
         if self._call_ids is not None:
@@ -402,10 +430,11 @@ class ResponseParser:
         """Note what the plain text has taken, and give back its tail, which is to be fed next."""
         text, self._tail = self._tail, ""
         if self._plain is not None:
+            self._count_events(len(self._plain.pieces))
             taken = self._plain.settle()
             if taken:
                 self._regions.skip(taken)
-                self._content.skip(taken)
+                self._content.take(taken, self._plain.event["field"])
             text, self._plain = self._plain.tail, None
         return text
 
@@ -430,11 +459,19 @@ class ResponseParser:
     def _after_regions(self, items: list[Any]) -> list[Event]:
         if self._tokens is not None:
             items = self._tokens.feed(items, marked=self._marked)
+        self._count_events(len(items))
         if len(items) < 2 or (self._options.lenient and self._deltas is None):
             return self._after_tokens(items)
         # one region goes through all stages after the other: the first error in the text is raised, whichever stage
         # finds it, and the calls of a region are counted before those of the next
         return [event for batch in up_to_each_end(items) for event in self._after_tokens(batch)]
+
+    def _count_events(self, count: int) -> None:
+        """Count events; raises LimitError if there are too many. Deltas don't count, as each goes with a chunk."""
+        self._events += count
+        if self._events > self._limits.events:
+            reason = f"more than {self._limits.events} events; {how_to_raise('events')}"
+            raise LimitError(reason, limit="events", position=max(self._regions.writer.position, 0))
 
     def _after_tokens(self, items: list[Any]) -> list[Event]:
         if self._deltas is not None:
@@ -505,6 +542,14 @@ def get_response_parser(
     """
     text = None if prefix is None else _as_text(prefix, tokenizer)
     return ResponseParser(_template_for(response_template, tokenizer), prefix=text, tools=tools, **options)
+
+
+def _field_names(names: Any) -> tuple[str, ...]:
+    """The names of fields as they are kept; raises ArgumentError for what is no collection of names."""
+    several = isinstance(names, Collection) and not isinstance(names, str | bytes)
+    if not several or not all(isinstance(name, str) for name in names):
+        raise ArgumentError(f'without must be a list of names of fields, such as ["tool_calls"], not {names!r}')
+    return tuple(sorted(names))
 
 
 def _stopped_at(error: ParseError) -> str:

@@ -9,25 +9,38 @@ import json
 import zlib
 from typing import Any
 
-from streamparse.errors import SnapshotError
+from streamparse.errors import LimitError, SnapshotError
+from streamparse.limits import DEFAULT_LIMITS, how_to_raise
 
 SNAPSHOT_VERSION = 1
 
 
-def state_to_bytes(state: dict[str, Any]) -> bytes:
-    """State as bytes.
+def state_to_bytes(state: dict[str, Any], limit: int = DEFAULT_LIMITS.snapshot_size) -> bytes:
+    """State as bytes; raises LimitError for more than ``limit`` of them.
 
     >>> state_to_bytes({"tail": "<th"})
     b'{"version":1,"tail":"<th","checksum":4164025079}'
     """
     versioned = {"version": SNAPSHOT_VERSION, **state}
-    return _as_json({**versioned, "checksum": zlib.crc32(_as_json(versioned))})
+    content = _as_json(versioned)
+    data = b'%s,"checksum":%d}' % (content[:-1], zlib.crc32(content))
+    if len(data) > limit:
+        reason = f"the snapshot has more than {limit} bytes; {how_to_raise('snapshot_size')}"
+        raise LimitError(reason, limit="snapshot_size")
+    return data
 
 
-def state_from_bytes(data: bytes) -> dict[str, Any]:
-    """The state that :func:`state_to_bytes` saved; raises SnapshotError for damaged data and for a newer version."""
+def state_from_bytes(data: bytes, limit: int = DEFAULT_LIMITS.snapshot_size) -> dict[str, Any]:
+    """The state that :func:`state_to_bytes` saved.
+
+    Raises SnapshotError for damaged data, for a newer version, and for more than ``limit`` bytes.
+    """
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise SnapshotError(f"a snapshot is bytes, as snapshot() gave them, not {type(data).__name__}")
+    if len(data) > limit:
+        raise SnapshotError(f"the snapshot has more than {limit} bytes; {how_to_raise('snapshot_size')}")
     try:
-        state: dict[str, Any] = json.loads(data)
+        state: dict[str, Any] = json.loads(bytes(data))
         version = state["version"]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise SnapshotError(f"the snapshot is damaged: {type(error).__name__}: {error}") from error

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,29 @@ import anyio
 import anyio.lowlevel
 
 from streamparse.cli.command import UsageError
+from streamparse.limits import Limits
 
 READ_SIZE = 65536
+
+
+LIMIT_NAMES = tuple(limit.name for limit in fields(Limits))
+
+
+def limit_in(text: str) -> tuple[str, float]:
+    """Read one limit as the command line has it, as a name and a number.
+
+    >>> limit_in("regions=1000")
+    ('regions', 1000)
+    """
+    name, separator, number = text.partition("=")
+    if name not in LIMIT_NAMES or not separator:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=NUMBER with one of the names {', '.join(LIMIT_NAMES)}")
+    try:
+        value = json.loads(number)
+        Limits(**{name: value})
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+    return name, value
 
 
 def text_in(path: str) -> str:

@@ -10,9 +10,10 @@ import anyio
 
 from streamparse.cli.command import Command
 from streamparse.cli.infer import inferred
-from streamparse.cli.inputs import input_descriptor, pieces, text_in, tools_in
+from streamparse.cli.inputs import LIMIT_NAMES, input_descriptor, limit_in, pieces, text_in, tools_in
 from streamparse.cli.live import LiveView, console_on
 from streamparse.cli.output import EventLines, MessageLine, Output, show
+from streamparse.limits import Limits
 from streamparse.parser import ERROR_MODES, ErrorMode
 from streamparse.stream import parse_stream
 from streamparse.template import ResponseTemplate, load_response_template
@@ -52,6 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what is malformed ends the parsing (strict), is reported (report, the default), or is mended where safe",
     )
     parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        type=limit_in,
+        metavar="NAME=NUMBER",
+        help=f"change a limit; may be given several times (names: {', '.join(LIMIT_NAMES)})",
+    )
+    parser.add_argument(
         "--output",
         choices=sorted(OUTPUTS),
         help="a line of JSON for each event, or one for the message (default: events; on a terminal: a live view)",
@@ -64,9 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
     template = load_response_template(source)
     prefix = text_in(arguments.prefix_file) if arguments.prefix_file else arguments.prefix or ""
     tools = tools_in(arguments.tools) if arguments.tools else None
+    limits = Limits(**dict(arguments.limit))
     with input_descriptor(arguments.file) as descriptor:
         output = _output(arguments.output, template)
-        return anyio.run(_parse, descriptor, template, prefix, tools, arguments.errors, output)
+        return anyio.run(_parse, descriptor, template, prefix, tools, arguments.errors, limits, output)
 
 
 def _output(chosen: str | None, template: ResponseTemplate) -> Output:
@@ -76,9 +86,16 @@ def _output(chosen: str | None, template: ResponseTemplate) -> Output:
 
 
 async def _parse(
-    descriptor: int, template: ResponseTemplate, prefix: str, tools: list[Any] | None, errors: ErrorMode, output: Output
+    descriptor: int,
+    template: ResponseTemplate,
+    prefix: str,
+    tools: list[Any] | None,
+    errors: ErrorMode,
+    limits: Limits,
+    output: Output,
 ) -> int:
-    return await show(parse_stream(pieces(descriptor), template, prefix=prefix, tools=tools, errors=errors), output)
+    stream = parse_stream(pieces(descriptor), template, prefix=prefix, tools=tools, errors=errors, limits=limits)
+    return await show(stream, output)
 
 
 COMMAND = Command("parse a model's output while it is being written", EXAMPLES, add_arguments, run)

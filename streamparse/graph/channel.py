@@ -27,13 +27,20 @@ from typing import Generic, TypeVar
 
 import anyio
 
-from streamparse.errors import ChannelClosedError
+from streamparse.errors import ArgumentError, ChannelClosedError
 from streamparse.graph.joining import join_neighbours, weigh
 
 Item = TypeVar("Item")
 
 CAPACITY = 65_536
 """The weight that a channel holds if nothing else is said."""
+
+
+def checked_capacity(capacity: int) -> int:
+    """The capacity, if it can be one; raises ArgumentError otherwise."""
+    if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
+        raise ArgumentError(f"capacity must be a number of characters, 1 at least, not {capacity!r}")
+    return capacity
 
 
 @dataclass
@@ -83,7 +90,7 @@ class Channel(Generic[Item]):
         join: Callable[[Iterable[Item]], list[Item]] = join_neighbours,
     ) -> None:
         self.name = name
-        self.capacity = capacity
+        self.capacity = checked_capacity(capacity)
         self._weigh = weigh
         self._join = join
         self._items: list[Item] = []

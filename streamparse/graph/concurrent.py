@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
+from streamparse.errors import ArgumentError
 from streamparse.graph.channel import Channel
 from streamparse.graph.joining import ITEM_WEIGHT, weigh
 
@@ -39,7 +40,7 @@ class Concurrent:
         name: str = "",
     ) -> None:
         if limit < 1:
-            raise ValueError(f"limit must be at least 1, not {limit}")
+            raise ArgumentError(f"limit must be at least 1, not {limit}")
         self.name = name or getattr(work, "__name__", type(work).__name__)
         self._work = work
         self._limit = limit

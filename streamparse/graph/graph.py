@@ -25,7 +25,7 @@ from typing import Any, Self
 
 from streamparse.errors import StreamparseError
 from streamparse.graph.chain import Chain, StageStatistics
-from streamparse.graph.channel import CAPACITY, ChannelStatistics
+from streamparse.graph.channel import CAPACITY, ChannelStatistics, checked_capacity
 from streamparse.graph.closing import closer_for_later
 from streamparse.graph.source import Source, SourceReader, source_error
 from streamparse.graph.stage import Segment, segments_of
@@ -71,6 +71,7 @@ class Graph:
         read_ahead: bool = False,
         capacity: int = CAPACITY,
     ) -> None:
+        checked_capacity(capacity)
         self._reader = source if isinstance(source, SourceReader) else SourceReader(source)
         self._workers: Workers | None = None
         segments = segments_of(stages, chaining=chaining)

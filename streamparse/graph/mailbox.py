@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 
+from streamparse.graph.channel import checked_capacity
 from streamparse.graph.joining import weigh
 
 
@@ -23,7 +24,7 @@ class Mailbox:
 
     def __init__(self, capacity: int) -> None:
         self.wake: Any = None
-        self._capacity = capacity
+        self._capacity = checked_capacity(capacity)
         self._changed = threading.Condition()
         self._items: list[Any] = []
         self._weight = 0

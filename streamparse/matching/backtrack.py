@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from streamparse.errors import LimitError
+from streamparse.limits import how_to_raise
 from streamparse.matching.idle import Members
 from streamparse.matching.program import (
     Accept,
@@ -94,7 +95,7 @@ class Budget:
         if self.used > self.limit + STEPS_PER_CHARACTER * self.reach:
             raise LimitError(
                 f"matching a delimiter takes more than {self.limit} steps; write its pattern so that it is linear, or "
-                "raise the limit",
+                + how_to_raise("pattern_steps"),
                 limit="pattern_steps",
                 position=position,
             )

@@ -7,6 +7,7 @@ In comes text, piece by piece; out come the place of the attempt that waits for 
 from __future__ import annotations
 
 from streamparse.errors import LimitError
+from streamparse.limits import how_to_raise
 from streamparse.matching.backtrack import BLOCKED, MATCHED, Attempt, Budget, Known
 from streamparse.matching.program import Program
 from streamparse.matching.starts import Starts
@@ -124,7 +125,7 @@ class BoundedSeeker:
         if read - self._at > self._limit:
             raise LimitError(
                 f"more than {self._limit} characters are held back that may still become a delimiter; "
-                "raise Limits.held_text if that is meant",
+                + how_to_raise("held_text"),
                 limit="held_text",
                 position=self._at,
             )

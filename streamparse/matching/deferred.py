@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 
 from streamparse.errors import LimitError
+from streamparse.limits import how_to_raise
 from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.held import HeldText
-
-#: Seconds that all searches of one scanner may take together.
-SEARCH_SECONDS = 2.0
 
 
 @dataclass(slots=True)
 class SearchTime:
-    """The seconds that are left for searches."""
+    """The seconds that all searches of one scanner may take together, and how many of them are left."""
 
-    left: float = SEARCH_SECONDS
+    allowed: float
+    left: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with all of them."""
+        self.left = self.allowed
 
 
 class DeferredSeeker:
@@ -54,9 +57,10 @@ class DeferredSeeker:
             match = self._pattern.search(window, len(self._before), timeout=self._time.left)
         except (TimeoutError, MemoryError) as error:
             raise LimitError(
-                f"searching for delimiters that only the regex module can find takes more than {SEARCH_SECONDS} s, or "
-                "too much memory; write their patterns so that they are linear",
-                limit="pattern_steps",
+                "searching for delimiters that only the regex module can find takes more than "
+                f"{self._time.allowed} s, or too much memory; write their patterns so that they are linear, or "
+                + how_to_raise("pattern_seconds"),
+                limit="pattern_seconds",
                 position=self.hold,
             ) from error
         finally:

@@ -17,10 +17,12 @@ from streamparse.matching.lint import warnings_of
 from streamparse.matching.program import NotLinear, Program, backtracking_program, linear_program
 from streamparse.matching.syntax import (
     Alternatives,
+    Atomic,
     Chars,
     Group,
     Look,
     Node,
+    Repeat,
     Sequence,
     UnsupportedSyntax,
     parse,
@@ -112,6 +114,15 @@ class Delimiter:
             return None
         return regex.compile(self.pattern.removesuffix(look.source), PATTERN_FLAGS)
 
+    @cached_property
+    def optional_groups(self) -> frozenset[str]:
+        r"""The named groups that may take no part in a match, as far as the pattern is understood.
+
+        >>> sorted(Delimiter.of_pattern(r"<(?P<name>\w+)( id=(?P<id>\d+))?>").optional_groups)
+        ['id']
+        """
+        return self.groups - _certain_groups(self.tree) if self.tree is not None else frozenset()
+
     @property
     def kind(self) -> str:
         """How it is found: ``literal`` and ``linear`` each character once, ``bounded`` by trying, ``end`` at the end.
@@ -157,3 +168,18 @@ class Delimiter:
     def lint(self) -> list[str]:
         """What the author of the delimiter should know, each with what to write instead."""
         return [] if self.literals is not None else warnings_of(self.pattern, self.kind)
+
+
+def _certain_groups(node: Node) -> frozenset[str]:
+    """The named groups that take part in every match of a pattern's part."""
+    if isinstance(node, Alternatives):
+        return frozenset.intersection(*map(_certain_groups, node.branches))
+    if isinstance(node, Sequence):
+        return frozenset().union(*map(_certain_groups, node.items))
+    if isinstance(node, Group):
+        return _certain_groups(node.body) | ({node.name} if node.name is not None else set())
+    if isinstance(node, Atomic) or (isinstance(node, Repeat) and node.minimum > 0):
+        return _certain_groups(node.body)
+    if isinstance(node, Look) and not node.negative:
+        return _certain_groups(node.body)
+    return frozenset()

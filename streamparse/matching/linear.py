@@ -7,6 +7,7 @@ decided, the match (``found``). Each character is looked at once, whatever the p
 from __future__ import annotations
 
 from streamparse.errors import LimitError
+from streamparse.limits import how_to_raise
 from streamparse.matching.automaton import Automaton, Edge, State
 from streamparse.matching.shortcuts import SPACING, Outcome, Shortcuts, values
 from streamparse.matching.step import ANY, EDGE, HERE, Record
@@ -200,7 +201,7 @@ class LinearSeeker:
         """Says that too much text is held back."""
         raise LimitError(
             f"more than {self.limit} characters are held back that may still become a delimiter; "
-            "raise Limits.held_text if that is meant",
+            + how_to_raise("held_text"),
             limit="held_text",
             position=self.registers[0],
         )

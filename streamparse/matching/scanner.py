@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.errors import LimitError, SnapshotError
-from streamparse.limits import DEFAULT_LIMITS
+from streamparse.limits import DEFAULT_LIMITS, how_to_raise
 from streamparse.matching.backtrack import Budget
 from streamparse.matching.bounded import BoundedSeeker
 from streamparse.matching.deferred import DeferredSeeker, SearchTime
@@ -49,7 +49,7 @@ class Scanner:
     ``limit`` bounds the characters held back, ``position`` is the absolute position of the first character (``^`` and
     ``\A`` match at 0 only), ``context`` how many characters before a place are kept for ``\b`` and lookbehinds: as many
     as the neediest watch wants that this scanner will be switched to. ``pattern_steps`` bounds what delimiters that
-    have to be tried may cost.
+    have to be tried may cost, ``pattern_seconds`` the searches for those that only ``regex`` can find.
 
     >>> from streamparse.matching.delimiter import Delimiter
     >>> scanner = Scanner(Watch([Delimiter.of_literals(["</x>"])]))
@@ -67,10 +67,11 @@ class Scanner:
         *,
         position: int = 0,
         context: int | None = None,
-        pattern_steps: int = 1_000_000,
+        pattern_steps: int = DEFAULT_LIMITS.pattern_steps,
+        pattern_seconds: float = DEFAULT_LIMITS.pattern_seconds,
     ) -> None:
         self._budget = Budget(pattern_steps)
-        self._search_time = SearchTime()
+        self._search_time = SearchTime(pattern_seconds)
         self.limit = limit
         self.watch = watch
         self.context_size = watch.context if context is None else context
@@ -289,7 +290,7 @@ class Scanner:
         if keep > self.limit:
             raise LimitError(
                 f"more than {self.limit} characters are held back that may still become a delimiter; "
-                "raise Limits.held_text if that is meant",
+                + how_to_raise("held_text"),
                 limit="held_text",
                 position=hold,
             )

@@ -61,7 +61,10 @@ def mend(field: Field, text: str, *, allow_truncated: bool = False) -> Mended:
         if (mender := MENDERS.get(content)) is None:
             continue
         try:
-            return mender(Damaged(text, arguments, allow_truncated, field.policy.calls is not None, wrappers_of(field)))
+            known = Damaged(
+                text, arguments, allow_truncated, field.policy.calls is not None, wrappers_of(field), field.limits
+            )
+            return mender(known)
         except ContentError as error:
             first = first or error
     field.parse_with_source(text)

@@ -54,7 +54,7 @@ class CallsReader:
         self.calls: list[dict[str, Any]] = []
         self.faults: list[Unmended] = []
         self._damaged = damaged
-        grammar = Grammar(python=True, depth_limit=damaged.depth_limit, allow_truncated=damaged.allow_truncated)
+        grammar = Grammar(python=True, depth_limit=damaged.limits.json_depth, allow_truncated=damaged.allow_truncated)
         self._values = NestedReader(self.reading, grammar)
 
     def read(self) -> None:

@@ -69,7 +69,7 @@ def grammar_of(damaged: Damaged) -> Grammar:
         pairs = ()
     quotes = tuple(Quote(opening, closing, escapes=False) for opening, closing in pairs if opening and closing)
     unquoted = bool(arguments.get("unquoted_keys", False))
-    return Grammar(quotes, unquoted, False, damaged.depth_limit, damaged.allow_truncated)
+    return Grammar(quotes, unquoted, False, damaged.limits.json_depth, damaged.allow_truncated)
 
 
 def before_value(reading: Reading) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.errors import LimitError
+from streamparse.limits import how_to_raise
 from streamparse.repair.frame import Frame
 from streamparse.repair.reading import Reading
 from streamparse.repair.scalars import read_scalar
@@ -272,7 +273,7 @@ class NestedReader:
 def too_deep(limit: int, position: int) -> LimitError:
     """Make the error for values that are nested too deep."""
     return LimitError(
-        f"lists and objects are nested more than {limit} deep, which is the limit json_depth",
+        f"lists and objects are nested more than {limit} deep; {how_to_raise('json_depth')}",
         limit="json_depth",
         position=position,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamparse.errors import ContentError
-from streamparse.stages.content import DEFAULT_CONTENT_LIMITS
+from streamparse.limits import DEFAULT_LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Damaged:
     allow_truncated: bool = False
     lists_calls: bool = False
     wrappers: frozenset[str] = frozenset()
-    depth_limit: int = DEFAULT_CONTENT_LIMITS.json_depth
+    limits: Limits = DEFAULT_LIMITS
 
 
 @dataclass(frozen=True, slots=True)

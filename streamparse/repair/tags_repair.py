@@ -38,7 +38,7 @@ from streamparse.repair.tag_likeness import (
 )
 from streamparse.repair.tag_marks import Mark, marks_in
 from streamparse.repair.values import value_mender
-from streamparse.stages.content.table import DEFAULT_CONTENT_LIMITS, content_error
+from streamparse.stages.content.table import content_error
 from streamparse.stages.content.tag_parts import Literal
 from streamparse.stages.content.tag_pattern import FaultyPattern, compile_tag_pattern
 from streamparse.stages.content.tag_scanner import KIND_GROUPS, Tag, kind_reader, tag_finder, trimmed_end
@@ -145,7 +145,7 @@ def json_object(damaged: Damaged) -> Mended | None:
 def found_tags(damaged: Damaged, pattern: str) -> Iterator[Tag]:
     """Find the tags of a pattern that can only be searched for; raises ContentError for any text between them."""
     text, place = damaged.text, 0
-    for tag in tag_finder(pattern, DEFAULT_CONTENT_LIMITS.pattern_seconds, kinds=True)(text):
+    for tag in tag_finder(pattern, damaged.limits.pattern_seconds, kinds=True)(text):
         refuse_text(text, place, tag.start)
         place = tag.end
         yield tag

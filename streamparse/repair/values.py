@@ -8,7 +8,7 @@ from typing import Any
 from streamparse.errors import ContentError
 from streamparse.repair.json_repair import mend_json
 from streamparse.repair.outcome import Damaged
-from streamparse.stages.content.table import ContentLimits, Preparation
+from streamparse.stages.content.table import Preparation
 
 
 def value_mender(damaged: Damaged, repaired: dict[str, None]) -> Preparation:
@@ -20,8 +20,8 @@ def value_mender(damaged: Damaged, repaired: dict[str, None]) -> Preparation:
     def rescue(name: str, arguments: Mapping[str, Any], text: str) -> Any:
         if name != "json":
             raise ContentError(f"a value can't be read as {name}")
-        mended = mend_json(Damaged(text, arguments, depth_limit=damaged.depth_limit))
+        mended = mend_json(Damaged(text, arguments, limits=damaged.limits))
         repaired.update(dict.fromkeys(mended.repaired))
         return mended.value
 
-    return Preparation(ContentLimits(json_depth=damaged.depth_limit), keep_source=True, rescue=rescue)
+    return Preparation(damaged.limits, keep_source=True, rescue=rescue)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from streamparse.errors import LimitError
+from streamparse.limits import DEFAULT_LIMITS, how_to_raise
 from streamparse.matching.delimiter import Delimiter
 
 _log = logging.getLogger("streamparse")
@@ -18,15 +20,19 @@ class AnchorTrim:
 
     Where the anchor is absent, the whole prompt is kept, as transformers does, or with ``keep_unanchored=False`` none
     of it: a prompt that doesn't fit the template must not become part of the answer. ``found`` tells which it was.
+    A pattern is searched for within ``seconds``.
     """
 
-    def __init__(self, anchor: Delimiter, *, keep_unanchored: bool) -> None:
+    def __init__(
+        self, anchor: Delimiter, *, keep_unanchored: bool, seconds: float = DEFAULT_LIMITS.pattern_seconds
+    ) -> None:
         self._anchor = anchor
+        self._seconds = seconds
         self._keep_unanchored = keep_unanchored
         self.found: bool | None = None
 
     def feed(self, prefix: str) -> list[str]:
-        """The part of the prompt after its last anchor; nothing where that is empty."""
+        """The part of the prompt after its last anchor; nothing where that is empty. Raises LimitError."""
         end = self._last_end(prefix)
         self.found = end is not None
         if end is None:
@@ -56,8 +62,15 @@ class AnchorTrim:
             if not _overlaps_itself(literals[0]):
                 return start + len(literals[0])
         end = None
-        for match in self._anchor.compiled.finditer(prefix):
-            end = match.end()
+        try:
+            for match in self._anchor.compiled.finditer(prefix, timeout=self._seconds):
+                end = match.end()
+        except (TimeoutError, MemoryError):
+            raise LimitError(
+                f"searching the prefix for the start anchor takes more than {self._seconds} s, or too much memory; "
+                f"simplify its pattern, or {how_to_raise('pattern_seconds')}",
+                limit="pattern_seconds",
+            ) from None
         return end
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from streamparse.errors import ContentError, LimitError, ParseError
-from streamparse.limits import DEFAULT_LIMITS, Limits
+from streamparse.limits import DEFAULT_LIMITS, Limits, how_to_raise
 from streamparse.repair import Damaged, Unmended, check_tags, mend, read_quoting_tags
 from streamparse.stages.body import Body
 from streamparse.stages.region import Prefill, RegionEnd
@@ -22,6 +22,8 @@ class ContentStage:
     """Parses the text of regions; ``lenient`` puts errors on the region instead of raising them, and ``repair``
     first mends what is safe to mend.
 
+    In the lenient modes a text longer than its limit is not kept any further, and has no value.
+
     ``finish_reason`` may be set before the last batch: with ``"length"`` a region that the generation ended inside is
     incomplete whatever its text says.
     """
@@ -31,6 +33,7 @@ class ContentStage:
         self._repair = repair
         self._limits = limits
         self._body = Body()
+        self._too_long = False
         self.finish_reason: str | None = None
 
     def feed(self, batch: list[Item]) -> list[Item]:
@@ -41,11 +44,9 @@ class ContentStage:
             if type(item) is dict:
                 kind = item["type"]
                 if kind == "region_chunk":
-                    body.append(item["text"])
-                    if body.size > self._limits.region_text:
-                        raise self._too_long(item)
+                    self.take(item["text"], item["field"])
                 elif kind == "region_open":
-                    body.clear()
+                    self._clear()
                 if parsed is not None:
                     parsed.append(item)
                 continue
@@ -56,14 +57,20 @@ class ContentStage:
             else:
                 assert isinstance(item, RegionEnd), "the tokenizer gives out events, region ends and prefill"
                 item.text = body.text()
-                body.clear()
-                self._parse(item)
+                if self._too_long:
+                    item.error = located(self._error(), item)
+                else:
+                    self._parse(item)
+                self._clear()
                 parsed.append(item)
         return batch if parsed is None else parsed
 
-    def skip(self, text: str) -> None:
-        """Text of the open region whose chunk has been given out already."""
-        self._body.append(text)
+    def take(self, text: str, field: str) -> None:
+        """Text of the open region, of that field; raises LimitError in the strict mode if that makes it too long."""
+        if not self._too_long:
+            self._body.append(text)
+            if self._body.size > self._limits.region_text:
+                self._cut_off(field)
 
     def finish(self) -> list[Item]:
         """Nothing: the region tokenizer ends every region."""
@@ -71,12 +78,13 @@ class ContentStage:
 
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data."""
-        return {"body": self._body.text()}
+        return {"body": self._body.text(), "too_long": self._too_long}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state that :meth:`snapshot` gave."""
-        self._body.clear()
+        self._clear()
         self._body.append(state["body"])
+        self._too_long = state["too_long"]
 
     def _parse(self, region: RegionEnd) -> None:
         field = region.field
@@ -168,12 +176,25 @@ class ContentStage:
         region.repaired += quoting.repaired
         return quoting.value
 
-    def _too_long(self, chunk: dict[str, Any]) -> LimitError:
-        return LimitError(
-            f"a region has more than {self._limits.region_text} characters; raise Limits.region_text if it is meant",
-            limit="region_text",
-            field=chunk["field"],
-        )
+    def _clear(self) -> None:
+        """Keep no text any more."""
+        self._body.clear()
+        self._too_long = False
+
+    def _cut_off(self, field: str) -> None:
+        """Keep the first characters of a text that is too long, in the lenient modes: parsing goes on after it."""
+        limit = self._limits.region_text
+        if not self._lenient:
+            raise self._error(field)
+        text = self._body.text()[:limit]
+        self._body.clear()
+        self._body.append(text)
+        self._too_long = True
+
+    def _error(self, field: str | None = None) -> LimitError:
+        limit = self._limits.region_text
+        reason = f"a region has more than {limit} characters; {how_to_raise('region_text')}"
+        return LimitError(reason, limit="region_text", field=field, position=None if field is not None else limit)
 
 
 def located(error: ParseError, region: RegionEnd) -> ParseError:

@@ -29,7 +29,12 @@ class PlainText:
     def __init__(self, field: Field, heads: Heads) -> None:
         self.letters = heads.letters
         self.run = None if heads.run is None else RunCharacters(heads.run)
-        self.event = {"type": "region_chunk", "field": field.name, "text": "", "dirty": not field.streams}
+        self.event: dict[str, Any] = {
+            "type": "region_chunk",
+            "field": field.name,
+            "text": "",
+            "dirty": not field.streams,
+        }
         self.pieces: list[str] = []
         self.tail = ""
         """The end of the text so far, where it may be the beginning of a delimiter; it has not been given out."""

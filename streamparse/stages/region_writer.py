@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from streamparse.errors import LimitError
-from streamparse.limits import Limits
+from streamparse.limits import Limits, how_to_raise
 from streamparse.stages.region import Prefill, RegionEnd
 from streamparse.template.model import Field
 
@@ -139,7 +139,7 @@ class RegionWriter:
         self._regions += 1
         if self._regions > self._most_regions:
             raise LimitError(
-                f"more than {self._most_regions} regions; raise Limits.regions if that is meant",
+                f"more than {self._most_regions} regions; {how_to_raise('regions')}",
                 limit="regions",
                 position=start,
             )

@@ -32,7 +32,13 @@ class RegionTokenizer:
     ) -> None:
         self._template = template
         self._writer = RegionWriter(keep_all=False, spans=spans, captures=captures, limits=limits)
-        self._scanner = Scanner(template.idle.watch, limits.held_text, context=template.context)
+        self._scanner = Scanner(
+            template.idle.watch,
+            limits.held_text,
+            context=template.context,
+            pattern_steps=limits.pattern_steps,
+            pattern_seconds=limits.pattern_seconds,
+        )
         self._watched = template.idle
         self._state: str | None = None
         self._discarding = False

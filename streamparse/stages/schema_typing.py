@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from inspect import isfunction, ismethod
 from typing import Any
 
-from streamparse.errors import StreamparseError
+from streamparse.errors import ArgumentError, StreamparseError
 from streamparse.stages.argument_casting import ArgumentCaster, read_array, read_object
 from streamparse.stages.content import SourcedDict
 from streamparse.stages.function_schema import function_schema
@@ -46,15 +46,15 @@ class ToolSchemas:
         A tool is a dictionary in OpenAI's form, a bare one with ``name`` and ``parameters`` (or Anthropic's
         ``input_schema``), a function with type hints, or a pydantic model. Anything else is passed over. Dictionaries
         are read, never changed; schemas that were collected before are taken as they are, so that many parsers may
-        share them. Raises StreamparseError where ``tools`` is no collection, or a model has no schema.
+        share them. Raises ArgumentError where ``tools`` is no list, and StreamparseError where a model has no schema.
 
         >>> ToolSchemas.from_tools([{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}]).names
         frozenset({'f'})
         """
         if isinstance(tools, ToolSchemas):
             return tools
-        if not isinstance(tools or (), Iterable):
-            raise StreamparseError(f"tools has to be a list of tools, not {type(tools).__name__}")
+        if isinstance(tools, str | bytes | Mapping) or not isinstance(tools or (), Iterable):
+            raise ArgumentError(f"tools must be a list of tools, not {type(tools).__name__}")
         strict: dict[str, Mapping[str, Any]] = {}
         lenient: dict[str, Any] = {}
         for tool in tools or ():

@@ -19,6 +19,8 @@ from streamparse.errors import ContentError, Fault
 
 PLACEHOLDER = regex.compile(r"\{(\w+(?:\.\w+)*+)\}")
 
+BROKEN_PLACEHOLDER = regex.compile(r"\{\s*\w|\w\s*\}")
+
 MAX_DEPTH = 100
 """How deep a transform's dictionaries and lists may enclose one another."""
 
@@ -50,12 +52,20 @@ def check_transform(
     names = set(groups) if each else {*groups, "content"}
     if not each and "content" in groups:
         warnings.append(Fault(path, "the group 'content' is out of reach: {content} is the parsed value"))
+    has_placeholder = False
     for place, leaf, depth in leaves(transform, path):
         if depth > MAX_DEPTH:
             errors.append(Fault(path, f"is nested more than {MAX_DEPTH} levels deep"))
             break
-        if not isinstance(leaf, str) or not (found := PLACEHOLDER.search(leaf)):
+        if not isinstance(leaf, str | int | float | None):
+            errors.append(Fault(place, f"must be JSON data, not {type(leaf).__name__}"))
             continue
+        if not isinstance(leaf, str) or not (found := PLACEHOLDER.search(leaf)):
+            if isinstance(leaf, str) and BROKEN_PLACEHOLDER.search(leaf):
+                reason = f"{leaf!r} looks like a placeholder but is plain text; write {{name}} or {{name.key}}"
+                warnings.append(Fault(place, reason))
+            continue
+        has_placeholder = True
         root = found[1].partition(".")[0]
         if found[0] != leaf:
             reason = f"{leaf!r} mixes a placeholder with text; a string is one placeholder or plain text"
@@ -67,6 +77,8 @@ def check_transform(
         elif root in optional_groups:
             reason = f"the group {root!r} may take no part in a match, and a region without it will fail"
             warnings.append(Fault(place, reason))
+    if not has_placeholder and not errors:
+        warnings.append(Fault(path, "has no placeholder, so every region of this field has the same value"))
     return errors, warnings
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamparse.errors import ParseError
+from streamparse.errors import LimitError, ParseError
+from streamparse.limits import DEFAULT_LIMITS, Limits, how_to_raise
 from streamparse.repair.outcome import Unmended
 from streamparse.stages.calls import as_calls, check_calls
 from streamparse.stages.content_stage import located
@@ -17,7 +18,7 @@ from streamparse.stages.deltas.partial import partial_calls
 from streamparse.stages.deltas.plan import is_call_field
 from streamparse.stages.region import RegionEnd
 from streamparse.stages.region_writer import Item
-from streamparse.stages.schema_typing import ToolSchemas
+from streamparse.stages.schema_typing import ToolSchemas, calls
 from streamparse.stages.transform import transform_value
 
 Event = dict[str, Any]
@@ -36,11 +37,14 @@ class TransformStage:
         lenient: bool = False,
         spans: bool = False,
         deltas: DeltaStage | None = None,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self._schemas = schemas
         self._deltas = deltas
         self._lenient = lenient
         self._spans = spans
+        self._most_calls = limits.calls
+        self._calls = 0
 
     def feed(self, batch: list[Item]) -> list[Event]:
         """The events of a batch."""
@@ -58,11 +62,12 @@ class TransformStage:
         return []
 
     def snapshot(self) -> dict[str, Any]:
-        """The state as JSON-able data: none."""
-        return {}
+        """The state as JSON-able data."""
+        return {"calls": self._calls}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state that :meth:`snapshot` gave."""
+        self._calls = state["calls"]
 
     def _events(self, region: RegionEnd) -> list[Event]:
         if region.error is None:
@@ -84,6 +89,7 @@ class TransformStage:
     def _close(self, region: RegionEnd) -> Event:
         field = region.field
         value = self._lenient_value(region) if self._lenient else self._strict_value(region)
+        self._count_calls(value)
         if field.join is not None and not isinstance(value, str):
             raise ParseError(f"'join' needs each value to be a string, and this one is a {type(value).__name__}")
         event: Event = {"type": "region_close", "field": field.name, "value": value}
@@ -112,6 +118,14 @@ class TransformStage:
         check_calls(value)
         return value
 
+    def _count_calls(self, value: Any) -> None:
+        """Count the calls that a value has, unless there are too many."""
+        count = sum(1 for _ in calls(value))
+        if self._calls + count > self._most_calls:
+            reason = f"more than {self._most_calls} tool calls; {how_to_raise('calls')}"
+            raise LimitError(reason, limit="calls")
+        self._calls += count
+
     def _malformed(self, region: RegionEnd, error: ParseError) -> Event:
         event: Event = {
             "type": "region_malformed",
@@ -127,12 +141,12 @@ class TransformStage:
 
     def _partial(self, region: RegionEnd, place: int = 0) -> Any:
         """What could be read of a region's call, or of its calls if there are several; None where it has none."""
-        if not is_call_field(region.field):
+        if not is_call_field(region.field) or isinstance(region.error, LimitError):
             return None
-        calls = partial_calls(region.field, region.captures, region.text, self._schemas, lenient=self._lenient)
-        if not calls:
+        partial = partial_calls(region.field, region.captures, region.text, self._schemas, lenient=self._lenient)
+        if not partial:
             return None
-        return calls if place == 0 and len(calls) > 1 else calls[place]
+        return partial if place == 0 and len(partial) > 1 else partial[place]
 
     def _fault(self, region: RegionEnd, fault: Unmended) -> Event:
         """One call of a list that is malformed or cut off, although the others are not."""

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from streamparse.template.bundled import response_template_names
-from streamparse.template.load import TemplateSource, get_response_template, load_response_template, without_fields
+from streamparse.template.load import (
+    TemplateSource,
+    get_response_template,
+    load_response_template,
+    within_limits,
+    without_fields,
+)
 from streamparse.template.model import Field, ResponseTemplate
 
 __all__ = [
@@ -13,5 +19,6 @@ __all__ = [
     "get_response_template",
     "load_response_template",
     "response_template_names",
+    "within_limits",
     "without_fields",
 ]

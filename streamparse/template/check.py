@@ -19,7 +19,7 @@ from streamparse.errors import Fault
 from streamparse.matching.delimiter import Delimiter
 from streamparse.stages.content import CONTENT_PARSERS
 from streamparse.stages.transform import check_transform
-from streamparse.template.policy import check_policy
+from streamparse.template.policy import EXTENSION_KEY, check_policy
 
 DELIMITER_KEYS = (("open", "open_pattern"), ("close", "close_pattern"))
 DEPTH_AT_MOST = 150
@@ -155,11 +155,12 @@ def _check_fields(source: dict[str, Any]) -> Found:
     faults: list[Fault] = []
     warnings: list[Fault] = []
     defaults = source.get("defaults")
+    faults += _check_plain_data("defaults", defaults)
     for name, field in fields.items():
         if not isinstance(field, dict):
             continue
         path = f"fields.{name}"
-        for found in _field_checks(path, field):
+        for found in _field_checks(path, field, _reads_calls(source, name)):
             faults += found[0]
             warnings += found[1]
         if isinstance(defaults, dict) and name in defaults:
@@ -180,8 +181,17 @@ def _opens(field: dict[str, Any]) -> bool:
     return "open" in field or "open_pattern" in field
 
 
-def _field_checks(path: str, field: dict[str, Any]) -> Iterator[Found]:
+def _reads_calls(source: dict[str, Any], name: str) -> bool:
+    """Whether the policy of a field says where its calls are, so that its transform is only for the strict mode."""
+    policy: Any = source
+    for key in (EXTENSION_KEY, "fields", name, "calls"):
+        policy = policy.get(key) if isinstance(policy, dict) else None
+    return policy is not None
+
+
+def _field_checks(path: str, field: dict[str, Any], reads_calls: bool) -> Iterator[Found]:
     groups: set[str] = set()
+    optional: set[str] = set()
     for keys in DELIMITER_KEYS:
         if all(key in field for key in keys):
             yield [Fault(f"{path}.{keys[0]}", f"can't stand beside {keys[1]!r}; keep one of them")], []
@@ -190,9 +200,10 @@ def _field_checks(path: str, field: dict[str, Any]) -> Iterator[Found]:
         yield faults, warnings
         if delimiter is not None:
             groups |= delimiter.groups
+            optional |= set() if reads_calls else delimiter.optional_groups
     yield _check_flags(path, field)
     yield _check_content(path, field)
-    yield _check_shape(path, field, groups)
+    yield _check_shape(path, field, groups, optional)
 
 
 def _check_flags(path: str, field: dict[str, Any]) -> Found:
@@ -213,7 +224,7 @@ def _check_content(path: str, field: dict[str, Any]) -> Found:
     return CONTENT_PARSERS[name].check(arguments, f"{path}.content_args")
 
 
-def _check_shape(path: str, field: dict[str, Any], groups: set[str]) -> Found:
+def _check_shape(path: str, field: dict[str, Any], groups: set[str], optional: set[str]) -> Found:
     transform, each = field.get("transform"), field.get("transform_each", False)
     if transform is None:
         faults = []
@@ -228,7 +239,19 @@ def _check_shape(path: str, field: dict[str, Any], groups: set[str]) -> Found:
                 )
             )
         return faults, []
-    return check_transform(transform, f"{path}.transform", groups=sorted(groups), each=bool(each))
+    return check_transform(
+        transform, f"{path}.transform", groups=sorted(groups), optional_groups=optional, each=bool(each)
+    )
+
+
+def _check_plain_data(path: str, value: Any) -> list[Fault]:
+    """What of a value that a message will have is no JSON data, and so could be neither sent nor saved."""
+    if isinstance(value, dict | list):
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        return [fault for key, item in entries for fault in _check_plain_data(f"{path}.{key}", item)]
+    return (
+        [] if isinstance(value, str | int | float | None) else [Fault(path, f"must be JSON data, not {_kind(value)}")]
+    )
 
 
 def _check_default(path: str, field: dict[str, Any], default: Any) -> list[Fault]:

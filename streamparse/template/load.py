@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from streamparse.errors import Fault, TemplateError
+from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.stages.content import CONTENT_PARSERS
 from streamparse.stages.content.table import Preparation
 from streamparse.template.bundled import bundled_source, is_bundled, response_template_names
@@ -28,6 +29,7 @@ TemplateSource = dict[str, Any] | str | os.PathLike[str] | ResponseTemplate
 
 _log = logging.getLogger("streamparse")
 _loaded: OrderedDict[str, ResponseTemplate] = OrderedDict()
+_limited: OrderedDict[tuple[Any, ...], ResponseTemplate] = OrderedDict()
 _LOADED_AT_MOST = 256
 
 
@@ -104,12 +106,41 @@ def _build(source: Any) -> ResponseTemplate:
     faults, warnings = check_template(source)
     if faults:
         raise TemplateError(faults)
-    source = copy.deepcopy(source)
     for warning in warnings:
         _log.warning("response template: %s", warning)
+    return _compiled(copy.deepcopy(source), tuple(warnings), DEFAULT_LIMITS)
+
+
+def within_limits(template: ResponseTemplate, limits: Limits) -> ResponseTemplate:
+    """The same template, its content parsers made to keep within ``limits``; the same object for the same limits.
+
+    >>> template = within_limits(get_response_template("qwen3"), Limits(json_depth=2))
+    >>> template.fields["tool_calls"].limits.json_depth
+    2
+    """
+    if _bounds(limits) == _bounds(DEFAULT_LIMITS):
+        return template
+    key = (template.digest, *_bounds(limits))
+    if key not in _limited:
+        if len(_limited) >= _LOADED_AT_MOST:
+            _limited.popitem(last=False)
+        _limited[key] = _compiled(template.source, template.warnings, limits)
+    return _limited[key]
+
+
+def _bounds(limits: Limits) -> tuple[float, ...]:
+    """The limits that content parsers are made with."""
+    return limits.json_depth, limits.number_length, limits.pattern_seconds
+
+
+def _compiled(source: Any, warnings: tuple[Fault, ...], limits: Limits) -> ResponseTemplate:
+    """A template that the checks have found to be well-formed."""
     anchor, _, _ = read_delimiter(source, ANCHOR_KEYS, "")
     assert anchor is not None, "check_template reports a template without an anchor"
-    fields = {name: _build_field(name, raw, read_field_policy(source, name)) for name, raw in source["fields"].items()}
+    fields = {
+        name: _build_field(name, raw, read_field_policy(source, name, limits), limits)
+        for name, raw in source["fields"].items()
+    }
     return ResponseTemplate(
         source=source,
         digest=hashlib.sha256((_canonical(source) or repr(source)).encode("utf-8", "surrogatepass")).hexdigest(),
@@ -118,11 +149,11 @@ def _build(source: Any) -> ResponseTemplate:
         implicit=next((field for field in fields.values() if field.open is None), None),
         start_anchor=anchor,
         policy=read_policy(source),
-        warnings=tuple(warnings),
+        warnings=warnings,
     )
 
 
-def _build_field(name: str, raw: dict[str, Any], policy: FieldPolicy) -> Field:
+def _build_field(name: str, raw: dict[str, Any], policy: FieldPolicy, limits: Limits) -> Field:
     (open_delimiter, _, _), (close_delimiter, _, _) = (read_delimiter(raw, keys, "") for keys in DELIMITER_KEYS)
     parser = CONTENT_PARSERS[raw.get("content", "text")]
     arguments = raw.get("content_args", {})
@@ -132,8 +163,8 @@ def _build_field(name: str, raw: dict[str, Any], policy: FieldPolicy) -> Field:
         close=close_delimiter,
         content=parser.name,
         content_arguments=arguments,
-        parse=parser.prepare(arguments),
-        parse_with_source=parser.prepare(arguments, Preparation(keep_source=True)),
+        parse=parser.prepare(arguments, Preparation(limits)),
+        parse_with_source=parser.prepare(arguments, Preparation(limits, keep_source=True)),
         streams=parser.streams,
         repeats=bool(raw.get("repeats", False)),
         join=raw.get("join"),
@@ -141,6 +172,7 @@ def _build_field(name: str, raw: dict[str, Any], policy: FieldPolicy) -> Field:
         transform=raw.get("transform"),
         transform_each=raw.get("transform_each", False),
         policy=policy,
+        limits=limits,
     )
 
 

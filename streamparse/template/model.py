@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from streamparse.errors import Fault
+from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.heads import Heads, heads_of
 from streamparse.matching.watch import Watch
@@ -32,6 +33,7 @@ class Field:
     transform: Any
     transform_each: bool
     policy: FieldPolicy = DEFAULT_FIELD_POLICY
+    limits: Limits = DEFAULT_LIMITS
 
 
 @dataclass(frozen=True, eq=False)

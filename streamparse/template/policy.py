@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.errors import Fault
+from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.stages.content import CONTENT_PARSERS
 from streamparse.stages.content.table import Preparation
 
@@ -95,15 +96,15 @@ def read_policy(source: Mapping[str, Any]) -> Policy:
     )
 
 
-def read_field_policy(source: Mapping[str, Any], name: str) -> FieldPolicy:
-    """The policy of one of its fields."""
+def read_field_policy(source: Mapping[str, Any], name: str, limits: Limits = DEFAULT_LIMITS) -> FieldPolicy:
+    """The policy of one of its fields, whose readings keep within ``limits``."""
     raw = source.get(EXTENSION_KEY, {}).get("fields", {}).get(name)
     if raw is None:
         return DEFAULT_FIELD_POLICY
     calls = raw.get("calls")
     return FieldPolicy(
         ends_with_value=raw.get("ends_with_value", False),
-        alternatives=tuple(_reading(item) for item in raw.get("alternatives", ())),
+        alternatives=tuple(_reading(item, limits) for item in raw.get("alternatives", ())),
         calls=None if calls is None else _call_shape(calls),
         strip=raw.get("strip", "all"),
         join=raw.get("join", "\n"),
@@ -143,10 +144,10 @@ def _check_reading(raw: Any, path: str) -> tuple[list[Fault], list[Fault]]:
     return CONTENT_PARSERS[name].check(arguments, f"{path}.content_args")
 
 
-def _reading(raw: Mapping[str, Any]) -> Reading:
+def _reading(raw: Mapping[str, Any], limits: Limits) -> Reading:
     parser = CONTENT_PARSERS[raw["content"]]
     arguments = raw.get("content_args", {})
-    return Reading(parser.name, arguments, parser.prepare(arguments, Preparation(keep_source=True)))
+    return Reading(parser.name, arguments, parser.prepare(arguments, Preparation(limits, keep_source=True)))
 
 
 def _call_shape(raw: Mapping[str, Any]) -> CallShape:

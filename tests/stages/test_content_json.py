@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamparse.errors import ContentError, LimitError
-from streamparse.stages.content import ContentLimits, check_content, prepare_content
+from streamparse.limits import Limits
+from streamparse.stages.content import check_content, prepare_content
 from streamparse.stages.content.json_dialect import Dialect
 from streamparse.stages.content.json_value import depth
 
@@ -128,9 +129,35 @@ def test_text_that_is_no_json_is_the_value_where_that_is_allowed():
     assert prepare_content("json", {"allow_non_json": True})("") == ""
 
 
-def test_a_number_too_long_for_python_is_an_error_even_where_text_is_allowed():
-    with pytest.raises(ContentError, match="too long"):
+def test_a_number_too_long_is_an_error_even_where_text_is_allowed():
+    with pytest.raises(LimitError, match=r"Limits\.number_length"):
         prepare_content("json", {"allow_non_json": True})("1" * 4301)
+
+
+@pytest.mark.parametrize(("name", "text"), [("json", "[1, {}]"), ("int", "-{}"), ("json", "-{}")])
+def test_how_long_a_number_may_be_can_be_chosen(name, text):
+    parse = prepare_content(name, {}, limits=Limits(number_length=5))
+    assert "12345" in repr(parse(text.format("12345")))
+    with pytest.raises(LimitError) as caught:
+        parse(text.format("123456"))
+    assert caught.value.limit == "number_length"
+
+
+@pytest.mark.parametrize("name", ["json", "int"])
+def test_a_program_that_lifts_pythons_limit_still_has_that_of_the_parser(name):
+    allowed = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        with pytest.raises(LimitError, match=r"Limits\.number_length"):
+            prepare_content(name, {})("1" * 4301)
+    finally:
+        sys.set_int_max_str_digits(allowed)
+
+
+@pytest.mark.parametrize("name", ["json", "int"])
+def test_where_python_allows_less_the_error_says_so(name):
+    with pytest.raises(LimitError, match=r"sys\.set_int_max_str_digits"):
+        prepare_content(name, {}, limits=Limits(number_length=10_000))("1" * 4301)
 
 
 @pytest.mark.parametrize("text", ["[" * 5000 + "]" * 5000, "[" * 100_000, '{"a":' * 600 + "1" + "}" * 600])
@@ -142,7 +169,7 @@ def test_nesting_beyond_the_limit_is_an_error_that_names_it(text, arguments):
 
 
 def test_the_depth_limit_is_exact_and_can_be_chosen():
-    parse = prepare_content("json", {}, limits=ContentLimits(json_depth=3))
+    parse = prepare_content("json", {}, limits=Limits(json_depth=3))
     assert parse('[{"a": [1]}, "[[[[", [[]], [], []]') == [{"a": [1]}, "[[[[", [[]], [], []]
     with pytest.raises(LimitError):
         parse("[[[[]]], 1, [], []]")

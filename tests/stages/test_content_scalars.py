@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamparse.errors import ContentError
+from streamparse.errors import ContentError, LimitError
 from streamparse.stages.content import CONTENT_PARSERS, check_content, prepare_content
 
 SCALARS = ["text", "int", "float", "bool"]
@@ -46,7 +46,7 @@ def test_an_integer_keeps_all_its_digits():
 
 
 def test_an_integer_that_python_will_not_read_is_an_error_that_says_why():
-    with pytest.raises(ContentError, match="set_int_max_str_digits"):
+    with pytest.raises(LimitError, match=r"more than 4300 digits.*Limits\.number_length"):
         prepare_content("int", {})("9" * 4301)
 
 

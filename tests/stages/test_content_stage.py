@@ -63,7 +63,7 @@ def test_text_that_was_undecided_in_the_prefix_is_part_of_the_value_and_is_not_g
 def test_text_that_went_past_the_stage_is_part_of_the_value() -> None:
     stage = ContentStage()
     stage.feed([OPEN, chunk("1")])
-    stage.skip("23")
+    stage.take("23", "x")
     *_, region = stage.feed([chunk("4"), end(JSON)])
     assert isinstance(region, RegionEnd)
     assert region.value == 1234

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse.errors import ContentError, LimitError
-from streamparse.stages.content import ContentLimits, SourcedDict, check_content, prepare_content
+from streamparse.limits import Limits
+from streamparse.stages.content import SourcedDict, check_content, prepare_content
 
 PARAMETER = r"<parameter=(?P<key>[^>\n]+)>\s*(?P<value>.*?)\s*</parameter>"
 GUESSING = {"name": "json", "args": {"allow_non_json": True}}
@@ -150,7 +151,7 @@ def test_a_pattern_that_runs_away_is_stopped_by_a_limit_that_is_named():
     parse = prepare_content(
         "xml-inline",
         {"tag_pattern": r"<(?P<key>\w+)(?P<value>.*?)(?:x+)+y"},
-        limits=ContentLimits(pattern_seconds=0.05),
+        limits=Limits(pattern_seconds=0.05),
     )
     with pytest.raises(LimitError) as caught:
         parse("<a" + "x" * 5000)

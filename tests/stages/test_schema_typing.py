@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamparse.errors import StreamparseError
+from streamparse.errors import ArgumentError, StreamparseError
 from streamparse.stages.function_schema import function_schema
 from streamparse.stages.schema_typing import ToolSchemas, strict_cast, strict_types
 
@@ -203,7 +203,6 @@ def test_tools_in_the_manner_of_anthropic_are_understood_in_the_lenient_modes():
 def test_entries_that_are_no_tools_are_passed_over():
     tools = ["f", 5, None, {}, {"function": 7}, {"function": {"name": 3}}, {"function": {"name": "f", "parameters": 5}}]
     assert ToolSchemas.from_tools(tools).names == {"f"}
-    assert ToolSchemas.from_tools({"function": {"name": "f"}}).names == frozenset()
     assert ToolSchemas.from_tools(None).names == ToolSchemas.from_tools([]).names == frozenset()
 
 
@@ -213,8 +212,9 @@ def test_schemas_can_be_shared_by_many_parsers():
 
 
 def test_tools_that_are_no_list_are_an_error_of_ours():
-    with pytest.raises(StreamparseError, match="int"):
-        ToolSchemas.from_tools(5)
+    for tools, kind in ((5, "int"), ("abc", "str"), ({"function": {"name": "f"}}, "dict")):
+        with pytest.raises(ArgumentError, match=f"list of tools, not {kind}"):
+            ToolSchemas.from_tools(tools)
 
 
 @given(schemas)

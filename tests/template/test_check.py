@@ -195,3 +195,39 @@ def test_a_template_that_is_nested_too_deep_or_holds_itself_is_a_fault() -> None
         with pytest.raises(TemplateError) as caught:
             load_response_template({"start_anchor": "@@", "fields": {"content": {}}, "defaults": {"x": default}})
         assert [fault.path for fault in caught.value.faults] == [path]
+
+
+@pytest.mark.parametrize("value", [{1, 2}, (1,), b"x", object(), {"deep": [{"set": {1}}]}])
+def test_what_is_no_json_data_is_a_fault_wherever_it_would_reach_a_message(value: Any) -> None:
+    (default,) = found(0, template(defaults={"x": value}))
+    assert default.startswith("defaults.x")
+    assert "must be JSON data, not " in default
+    (constant,) = found(0, field(transform={"x": value, "y": "{content}"}))
+    assert constant.startswith("fields.x.transform.x")
+
+
+@pytest.mark.parametrize("transform", ["str", 5, True, {"a": "b"}, [], ["x"]])
+def test_a_transform_without_a_placeholder_is_a_warning(transform: Any) -> None:
+    assert found(0, field(transform=transform)) == []
+    assert "fields.x.transform: has no placeholder, so every region of this field has the same value" in found(
+        1, field(transform=transform)
+    )
+
+
+@pytest.mark.parametrize("broken", ["{content", "content}", "{ content }", "{content.}"])
+def test_what_looks_like_a_placeholder_is_a_warning(broken: str) -> None:
+    warnings = found(1, field(transform={"a": broken, "b": "{content}"}))
+    assert warnings == [
+        f"fields.x.transform.a: {broken!r} looks like a placeholder but is plain text; write {{name}} or {{name.key}}"
+    ]
+
+
+def test_a_group_that_may_take_no_part_is_a_warning_unless_a_policy_reads_the_calls() -> None:
+    optional = {
+        "open_pattern": r"<(?P<a>x)?(?:(?P<b>y)|(?P<c>z))(?P<d>w)>",
+        "close": "</x>",
+        "transform": {group: f"{{{group}}}" for group in "abcd"},
+    }
+    source = template(fields={"x": optional})
+    assert [warning.partition(":")[0] for warning in found(1, source)] == [f"fields.x.transform.{key}" for key in "abc"]
+    assert found(1, {**source, "streamparse": {"fields": {"x": {"calls": {"name": ["name"]}}}}}) == []

@@ -31,8 +31,6 @@ from streamparse.stages.content import (
 )
 from streamparse.stages.content.table import (
     CONTENT_PARSERS,
-    DEFAULT_CONTENT_LIMITS,
-    ContentLimits,
     ContentParser,
     Parse,
     check_content,
@@ -49,8 +47,6 @@ CONTENT_PARSERS.update(
 
 __all__ = [
     "CONTENT_PARSERS",
-    "DEFAULT_CONTENT_LIMITS",
-    "ContentLimits",
     "ContentParser",
     "Parse",
     "SourcedDict",

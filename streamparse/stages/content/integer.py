@@ -1,4 +1,4 @@
-"""The content parser ``int``: a whole number as Python's ``int`` reads it, of any size that Python allows.
+"""The content parser ``int``: a whole number as Python's ``int`` reads it, of any length that the limits allow.
 
 >>> PARSER.prepare({})(" -1_000 ")
 -1000
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from streamparse.errors import ContentError
+from streamparse.errors import LimitError
 from streamparse.stages.content.table import (
     STRICT,
     ContentParser,
@@ -20,34 +20,22 @@ from streamparse.stages.content.table import (
     known_arguments,
     strips,
 )
+from streamparse.stages.content.whole_number import read_whole_number
 
 
-def prepare(arguments: Mapping[str, Any], _preparation: Preparation = STRICT, /) -> Parse:
+def prepare(arguments: Mapping[str, Any], preparation: Preparation = STRICT, /) -> Parse:
     """Make the parse function."""
-    return parse if strips(arguments) else parse_as_it_stands
+    limit, strip = preparation.limits.number_length, strips(arguments)
 
+    def parse(text: str) -> int:
+        try:
+            return read_whole_number(text.strip() if strip else text, limit)
+        except LimitError:
+            raise
+        except ValueError:
+            raise content_error("not a whole number", text, len(text) - len(text.lstrip())) from None
 
-def parse(text: str) -> int:
-    """Read a whole number; raises ContentError where there is none, or one with more digits than Python reads."""
-    try:
-        return int(text.strip())
-    except ValueError as error:
-        raise not_a_whole_number(text, error) from None
-
-
-def parse_as_it_stands(text: str) -> int:
-    """Read a whole number amid no white space but what ``int`` itself passes over; raises ContentError."""
-    try:
-        return int(text)
-    except ValueError as error:
-        raise not_a_whole_number(text, error) from None
-
-
-def not_a_whole_number(text: str, error: ValueError) -> ContentError:
-    """Make the error for a text that ``int`` refused; too many digits are called by their name."""
-    too_long = "set_int_max_str_digits" in str(error)
-    reason = f"a whole number too long to be read: {error}" if too_long else "not a whole number"
-    return content_error(reason, text, len(text) - len(text.lstrip()))
+    return parse
 
 
 def check(arguments: Mapping[str, Any], path: str, _depth: int = 0, /) -> Findings:

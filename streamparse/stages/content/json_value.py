@@ -18,7 +18,8 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
-from streamparse.errors import ContentError, Fault, LimitError
+from streamparse.errors import Fault, LimitError
+from streamparse.limits import Limits, how_to_raise
 from streamparse.stages.content.json_dialect import Dialect, Rewritten, string_delimiters
 from streamparse.stages.content.table import (
     STRICT,
@@ -30,6 +31,7 @@ from streamparse.stages.content.table import (
     known_arguments,
     strips,
 )
+from streamparse.stages.content.whole_number import reader_within, too_long
 
 ARGUMENTS = {"unquoted_keys": bool, "string_delims": list, "allow_non_json": bool, "strip": bool}
 
@@ -40,7 +42,7 @@ STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 def prepare(arguments: Mapping[str, Any], preparation: Preparation = STRICT, /) -> Parse:
     """Make the parse function."""
-    limit = preparation.limits.json_depth
+    limits = preparation.limits
     delimiters = string_delimiters(arguments.get("string_delims", []))
     unquoted_keys = bool(arguments.get("unquoted_keys", False))
     dialect = Dialect(delimiters, unquoted_keys) if delimiters or unquoted_keys else None
@@ -49,7 +51,7 @@ def prepare(arguments: Mapping[str, Any], preparation: Preparation = STRICT, /) 
     def parse(text: str) -> Any:
         rewritten = dialect.to_json(text) if dialect else Rewritten(text)
         try:
-            return decode(rewritten.text, limit)
+            return decode(rewritten.text, limits)
         except json.JSONDecodeError as error:
             if accepts_text:
                 return text.strip() if strip else text
@@ -58,18 +60,18 @@ def prepare(arguments: Mapping[str, Any], preparation: Preparation = STRICT, /) 
     return parse
 
 
-def decode(text: str, depth_limit: int) -> Any:
-    """Decode JSON text; raises JSONDecodeError, ContentError (a number too long) or LimitError (nested too deep)."""
-    if text.count("[") + text.count("{") > depth_limit and depth(text) > depth_limit:
-        raise too_deep(depth_limit)
+def decode(text: str, limits: Limits) -> Any:
+    """Decode JSON text; raises JSONDecodeError, or LimitError for what is nested too deep and numbers too long."""
+    if text.count("[") + text.count("{") > limits.json_depth and depth(text) > limits.json_depth:
+        raise too_deep(limits.json_depth)
     try:
-        return json.loads(text)
-    except json.JSONDecodeError:
+        return json.loads(text, parse_int=reader_within(limits.number_length))
+    except (json.JSONDecodeError, LimitError):
         raise
     except RecursionError:
-        raise too_deep(depth_limit) from None
-    except ValueError as error:
-        raise ContentError(f"a number is too long to be read: {error}") from None
+        raise too_deep(limits.json_depth) from None
+    except ValueError:
+        raise too_long(limits.number_length) from None
 
 
 def depth(text: str) -> int:
@@ -85,7 +87,7 @@ def depth(text: str) -> int:
 def too_deep(limit: int) -> LimitError:
     """Make the error for JSON that is nested too deep."""
     return LimitError(
-        f"lists and objects are nested more than {limit} deep, which is the limit json_depth", limit="json_depth"
+        f"lists and objects are nested more than {limit} deep; {how_to_raise('json_depth')}", limit="json_depth"
     )
 
 

@@ -30,6 +30,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from streamparse.errors import LimitError
+from streamparse.limits import DEFAULT_LIMITS, how_to_raise
 from streamparse.stages.content.table import (
     STRICT,
     ContentParser,
@@ -64,11 +65,12 @@ CONSTANTS = {"True": True, "true": True, "False": False, "false": False, "None":
 class Reader:
     """Reads one text from left to right; ``position`` is the first character not read yet."""
 
-    __slots__ = ("position", "text")
+    __slots__ = ("depth_limit", "position", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, depth_limit: int = DEFAULT_LIMITS.json_depth) -> None:
         self.text = text
         self.position = 0
+        self.depth_limit = depth_limit
 
     def fail(self, reason: str, position: int | None = None) -> NoReturn:
         """Raise ContentError, at the present position unless another is given."""
@@ -158,12 +160,22 @@ class Reader:
         if first in STRING_BODIES:
             return self.string(first)
         if first in ("[", "{"):
+            if depth >= self.depth_limit:
+                raise self.too_deep()
             if depth >= MAX_DEPTH:
                 self.fail(f"lists and objects are nested more than {MAX_DEPTH} deep")
             self.position += 1
             return self.list(depth + 1) if first == "[" else self.object(depth + 1)
         match = NUMBER.match(self.text, self.position)
         return self.number(match) if match else self.constant()
+
+    def too_deep(self) -> LimitError:
+        """Make the error for values that are nested deeper than the limits allow."""
+        return LimitError(
+            f"lists and objects are nested more than {self.depth_limit} deep; {how_to_raise('json_depth')}",
+            limit="json_depth",
+            position=self.position,
+        )
 
     def list(self, depth: int) -> list[Any]:
         """Read a list after its opening bracket."""
@@ -244,22 +256,19 @@ class Reader:
 
 def prepare(arguments: Mapping[str, Any], preparation: Preparation = STRICT, /) -> Parse:
     """Make the parse function."""
+    limit = preparation.limits.json_depth
     if preparation.keep_source and isinstance(arguments, Mapping) and not arguments.get("brackets", True):
-        return partial(parse, brackets=False)
-    return parse
+        return partial(parse, limit, brackets=False)
+    return partial(parse, limit)
 
 
-def parse(text: str, *, brackets: bool = True) -> list[dict[str, Any]]:
+def parse(depth_limit: int, text: str, *, brackets: bool = True) -> list[dict[str, Any]]:
     """Read a list of calls; raises ContentError with the position where the text leaves the grammar."""
-    reader = Reader(text)
+    reader = Reader(text, depth_limit)
     try:
         return reader.calls() if brackets else reader.unbracketed_calls()
     except RecursionError:
-        raise LimitError(
-            "lists and objects are nested deeper than the interpreter's stack has room for",
-            limit="json_depth",
-            position=reader.position,
-        ) from None
+        raise reader.too_deep() from None
 
 
 def check(arguments: Mapping[str, Any], path: str, _depth: int = 0, /) -> Findings:

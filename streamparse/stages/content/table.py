@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from streamparse.errors import ContentError, Fault
+from streamparse.limits import DEFAULT_LIMITS, Limits
 
 Parse = Callable[[str], Any]
 """Text to value; raises ContentError (or LimitError) and nothing else."""
@@ -25,24 +26,6 @@ MAX_NESTED_PARSERS = 20
 EXCERPT_SIZE = 40
 
 
-@dataclass(frozen=True, slots=True)
-class ContentLimits:
-    """Bounds for what a content parser may be made to do; a LimitError names the one that was reached.
-
-    >>> ContentLimits(json_depth=64).json_depth
-    64
-    """
-
-    json_depth: int = 512
-    """Lists and objects that may enclose a JSON value."""
-
-    pattern_seconds: float = 1.0
-    """Time for one region's search with a ``tag_pattern`` that has no linear scanner."""
-
-
-DEFAULT_CONTENT_LIMITS = ContentLimits()
-
-
 Rescue = Callable[[str, Mapping[str, Any], str], Any]
 """A content parser's name, its arguments and a text that it can't read to a value; raises ContentError."""
 
@@ -54,7 +37,7 @@ class Preparation:
     ``rescue`` is asked for the value of a text that a ``value_parser`` can't read.
     """
 
-    limits: ContentLimits = DEFAULT_CONTENT_LIMITS
+    limits: Limits = DEFAULT_LIMITS
     keep_source: bool = False
     depth: int = 0
     rescue: Rescue | None = None
@@ -96,7 +79,7 @@ def prepare_content(
     name: str,
     arguments: Mapping[str, Any],
     *,
-    limits: ContentLimits = DEFAULT_CONTENT_LIMITS,
+    limits: Limits = DEFAULT_LIMITS,
     keep_source: bool = False,
 ) -> Parse:
     """Make the function that parses a region's text with the content parser ``name``.

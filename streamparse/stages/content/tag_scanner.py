@@ -15,6 +15,7 @@ from typing import NamedTuple
 import regex
 
 from streamparse.errors import ContentError, LimitError
+from streamparse.limits import how_to_raise
 from streamparse.stages.content.tag_parts import Literal, Run, Step, character_test, run_ends, run_step, sequence_step
 from streamparse.stages.content.tag_pattern import compile_tag_pattern
 from streamparse.stages.content.tag_shape import TagShape, recognise
@@ -81,7 +82,7 @@ def pattern_finder(pattern: regex.Pattern[str], seconds: float, kind_group: str 
                 value, position = (match["value"], match.start("value")) if "value" in groups else ("", match.start())
                 yield Tag(key, value, position, *match.span(), match[kind_group] if kind_group else None)
         except TimeoutError:
-            reason = f"tag_pattern took more than {seconds} s; which is the limit pattern_seconds; make it simpler"
+            reason = f"tag_pattern took more than {seconds} s; make it simpler, or {how_to_raise('pattern_seconds')}"
             raise LimitError(reason, limit="pattern_seconds") from None
 
     return find

@@ -39,7 +39,7 @@ def closed_object(text: str) -> dict[str, Any]:
     ({'a': [1, {'b': 'x'}]}, {'a': 1}, {})
     """
     open_brackets: list[str] = []
-    key_is_due, whole = False, "{}"
+    key_is_due, end, missing_quote = False, 0, ""
     for token in TOKEN.finditer(text):
         word = token[0]
         if word in (",", ":"):
@@ -53,10 +53,10 @@ def closed_object(text: str) -> dict[str, Any]:
         elif word in ("}", "]"):
             open_brackets.pop()
             key_is_due = False
+        end = token.end()
         missing_quote = '"' if word.startswith('"') and not token["quote"] else ""
-        whole = text[: token.end()] + missing_quote + "".join(reversed(open_brackets))
     try:
-        value = json.loads(whole)
-    except ValueError:
+        value = json.loads(text[:end] + missing_quote + "".join(reversed(open_brackets)))
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -64,7 +64,13 @@ class RecoveringTokenizer:
         """Whether the generation is known to be cut off; to be set before :meth:`finish`."""
         self._zero_width: tuple[int, set[str]] = (-1, set())
         self.mode: Mode = Outside(self)
-        self._scanner = Scanner(self.mode.watched.watch, limits.held_text, context=template.context)
+        self._scanner = Scanner(
+            self.mode.watched.watch,
+            limits.held_text,
+            context=template.context,
+            pattern_steps=limits.pattern_steps,
+            pattern_seconds=limits.pattern_seconds,
+        )
 
     def begin_unknown(self) -> None:
         """Say that there is no prefix, so that the generation may have begun inside a region."""
