@@ -93,7 +93,7 @@ def _payloads_joinable(earlier: Any, later: Any) -> bool:
     """Tell whether what two pairs of one key carry can be one: lists of events always can, text may mean anything."""
     if type(earlier) is list and type(later) is list:
         return all(items and type(items[0]) is dict for items in (earlier, later))
-    return type(earlier) is dict and _joinable(earlier, later)
+    return type(earlier) is dict and joinable(earlier, later)
 
 
 def _chunks_joinable(earlier: dict[str, Any], later: dict[str, Any]) -> bool:
