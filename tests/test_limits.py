@@ -192,8 +192,6 @@ def test_the_page_has_every_limit_with_its_default() -> None:
         ({"without": "content"}, "without must be a list of names of fields"),
         ({"without": [5]}, "without must be a list of names of fields"),
         ({"limits": 5}, "limits must be a Limits"),
-        ({"tools": "abc"}, "tools must be a list of tools, not str"),
-        ({"tools": {"name": "f"}}, "tools must be a list of tools, not dict"),
         ({"tools": 5}, "tools must be a list of tools, not int"),
     ],
 )
@@ -203,6 +201,12 @@ def test_an_argument_of_a_wrong_kind_says_what_was_expected(arguments: dict[str,
             make(TEMPLATE, prefix="", **arguments)
         assert isinstance(caught.value, StreamparseError)
         assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("tools", ["abc", {"type": "function", "function": {"name": "f"}}])
+def test_tools_that_are_no_list_are_passed_over_with_a_warning(tools: Any, caplog: pytest.LogCaptureFixture) -> None:
+    ResponseParser(TEMPLATE, "", tools=tools)
+    assert f"a list of tools is wanted, not {type(tools).__name__}" in caplog.text
 
 
 @pytest.mark.parametrize("capacity", [0, -1, "a", 1.5, True])

@@ -10,6 +10,7 @@ A schema is read in one of two ways: the strict one gives exactly what transform
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import isfunction, ismethod
 from typing import Any
@@ -18,6 +19,8 @@ from streamparse.errors import ArgumentError, StreamparseError
 from streamparse.stages.argument_casting import ArgumentCaster, read_array, read_object
 from streamparse.stages.content import SourcedDict
 from streamparse.stages.function_schema import function_schema
+
+_log = logging.getLogger("streamparse")
 
 MAX_TRANSFORM_DEPTH = 4
 """How deep in a value a dictionary is looked for that remembers its sources."""
@@ -46,15 +49,19 @@ class ToolSchemas:
         A tool is a dictionary in OpenAI's form, a bare one with ``name`` and ``parameters`` (or Anthropic's
         ``input_schema``), a function with type hints, or a pydantic model. Anything else is passed over. Dictionaries
         are read, never changed; schemas that were collected before are taken as they are, so that many parsers may
-        share them. Raises ArgumentError where ``tools`` is no list, and StreamparseError where a model has no schema.
+        share them. A dictionary or a text in place of the list has no tools in it, which is a warning (transformers
+        passes over it silently). Raises ArgumentError where ``tools`` is no list at all, and StreamparseError where a
+        model has no schema.
 
         >>> ToolSchemas.from_tools([{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}]).names
         frozenset({'f'})
         """
         if isinstance(tools, ToolSchemas):
             return tools
-        if isinstance(tools, str | bytes | Mapping) or not isinstance(tools or (), Iterable):
+        if not isinstance(tools or (), Iterable):
             raise ArgumentError(f"tools must be a list of tools, not {type(tools).__name__}")
+        if isinstance(tools, str | bytes | Mapping):
+            _log.warning("tools: a list of tools is wanted, not %s, of which nothing is read", type(tools).__name__)
         strict: dict[str, Mapping[str, Any]] = {}
         lenient: dict[str, Any] = {}
         for tool in tools or ():
