@@ -26,13 +26,17 @@ Seeker = LinearSeeker | BoundedSeeker | DeferredSeeker
 
 @dataclass(slots=True)
 class Match:
-    """A delimiter that was found: which entry of the watch, where (absolute positions), its text and named groups."""
+    """A delimiter that was found: which entry of the watch, where (absolute positions), its text and named groups.
+
+    ``before`` is the end of the text before it, as much as the scanner keeps as context.
+    """
 
     index: int
     start: int
     end: int
     text: str
     captures: dict[str, str]
+    before: str = ""
 
 
 #: Text to be released, a match after it, and the text that is not consumed yet with the place where it starts.
@@ -118,6 +122,15 @@ class Scanner:
         text = self._held.take_all()
         self._start_seekers(position)
         return text
+
+    def rewind(self, position: int, before: str) -> None:
+        """Goes back to a place, of which ``before`` is the context: what was taken from there on is scanned again.
+
+        Only when nothing is held. A match of the empty text is forbidden there if it is forbidden here.
+        """
+        self._guard_at = position if self._guard_at == self.position else -1
+        self._before = before
+        self._start_seekers(position)
 
     def forbid_zero_width_here(self) -> None:
         """Lets no match of the empty text happen at this position, until a character has been consumed."""
@@ -317,11 +330,12 @@ class Scanner:
             self._held.clear()
         entry = self.watch.entries[index]
         captures = self._captures(entry, window, origin, first, last) if entry.groups else {}
-        match = Match(index, first, last, window[first - origin : last - origin], captures)
         released = window[position - origin : first - origin]
+        self._remember(released)
+        match = Match(index, first, last, window[first - origin : last - origin], captures, self._before)
         if last >= fresh_at and start < len(text):
             window, origin = text, fresh_at - start
-        self._remember(released + match.text)
+        self._remember(match.text)
         self._start_seekers(last)
         return released, match, window, last - origin
 

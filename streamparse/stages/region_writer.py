@@ -21,10 +21,11 @@ class RegionWriter:
 
     With ``keep_all`` (the lenient modes) white space alone opens no implicit region, text that no field claims is
     reported, and text of the prefix that was undecided at its end is not given out as the model's. With ``spans``
-    events carry ``start`` and ``end``, and ``region_open`` its captures.
+    events carry ``start`` and ``end``, and ``region_open`` its captures. ``before`` is the end of the text that has
+    been written, ``context`` characters of it.
     """
 
-    def __init__(self, *, keep_all: bool, spans: bool, captures: bool, limits: Limits) -> None:
+    def __init__(self, *, keep_all: bool, spans: bool, captures: bool, limits: Limits, context: int = 0) -> None:
         self._keep_all = keep_all
         self._spans = spans
         self._give_captures = captures
@@ -34,18 +35,26 @@ class RegionWriter:
         self._captures: dict[str, str] = {}
         self._body_start = 0
         self._in_prefix = False
+        self._context = context
+        self._origin = 0
+        self.before = ""
         self.position = 0
         self.open_field: Field | None = None
         self.items: list[Item] = []
 
     def begin_prefix(self, length: int) -> None:
         """The next ``length`` characters are the prefix's."""
-        self.position = -length
+        self.position = self._origin = -length
         self._in_prefix = True
 
     def end_prefix(self) -> None:
         """What comes from here on is decided by what the model writes."""
         self._in_prefix = False
+
+    @property
+    def written(self) -> int:
+        """How many characters have been written, the prefix's among them."""
+        return self.position - self._origin
 
     @property
     def plain_field(self) -> Field | None:
@@ -57,7 +66,7 @@ class RegionWriter:
 
     def skip(self, text: str) -> None:
         """Text of the open region whose chunk has been given out already."""
-        self.position += len(text)
+        self._pass(text)
 
     def take_items(self) -> list[Item]:
         """What has been written since the last call."""
@@ -69,7 +78,7 @@ class RegionWriter:
         if not text:
             return
         start = self.position
-        self.position += len(text)
+        self._pass(text)
         if self.open_field is None:
             if implicit is None:
                 self._report_unclaimed(text, start)
@@ -87,13 +96,13 @@ class RegionWriter:
         """An explicit region opens; the implicit one ends, if it is open."""
         self.end_unclosed()
         start = self.position
-        self.position += len(delimiter)
+        self._pass(delimiter)
         self._open(field, start, self.position, captures)
 
     def close(self, delimiter: str, captures: dict[str, str]) -> None:
         """The open region ends at its close delimiter."""
         start = self.position
-        self.position += len(delimiter)
+        self._pass(delimiter)
         self._end(start, self.position, self._captures | captures, closed=True)
 
     def end_unclosed(self, *, closed: bool = True, complete: bool | None = False) -> None:
@@ -112,7 +121,7 @@ class RegionWriter:
     def unclaimed(self, text: str) -> None:
         """Text that belongs to no region, such as a delimiter where nothing is open."""
         start = self.position
-        self.position += len(text)
+        self._pass(text)
         self._report_unclaimed(text, start)
 
     def snapshot(self) -> dict[str, Any]:
@@ -123,6 +132,8 @@ class RegionWriter:
             "captures": self._captures,
             "body_start": self._body_start,
             "position": self.position,
+            "origin": self._origin,
+            "before": self.before,
             "open_field": None if self.open_field is None else self.open_field.name,
         }
 
@@ -133,7 +144,15 @@ class RegionWriter:
         self._captures = dict(state["captures"])
         self._body_start = state["body_start"]
         self.position = state["position"]
+        self._origin = state["origin"]
+        self.before = state["before"]
         self.open_field = None if state["open_field"] is None else fields[state["open_field"]]
+
+    def _pass(self, text: str) -> None:
+        """Go on behind text that is written."""
+        self.position += len(text)
+        if self._context and text:
+            self.before = (self.before + text)[-self._context :]
 
     def _open(self, field: Field, start: int, end: int, captures: dict[str, str]) -> None:
         self._regions += 1

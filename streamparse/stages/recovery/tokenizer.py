@@ -7,6 +7,7 @@ and so is how much is read again, so that time stays linear.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from streamparse.limits import DEFAULT_LIMITS, Limits
@@ -35,6 +36,20 @@ MODES: dict[str, Any] = {
 _READ_AGAIN_FACTOR = 8
 
 
+@dataclass(slots=True)
+class _Segment:
+    """Text to be scanned next, from ``start`` on.
+
+    With ``again`` it was scanned before, and follows what is written by the time when its turn comes; or it stands at
+    a ``place``: a position, and the end of the text before it.
+    """
+
+    text: str
+    start: int = 0
+    again: bool = False
+    place: tuple[int, str] | None = None
+
+
 class RecoveringTokenizer:
     """Splits a stream of text into regions, seeing through unclosed, quoted and half-written delimiters.
 
@@ -53,11 +68,13 @@ class RecoveringTokenizer:
         self.template = template
         self.tokens = tokens
         self.watches = watches_of(template)
-        self.writer = RegionWriter(keep_all=True, spans=spans, captures=captures, limits=limits)
+        self.writer = RegionWriter(
+            keep_all=True, spans=spans, captures=captures, limits=limits, context=template.context
+        )
         self.hold_limit = limits.doubtful_text
         self._limits = limits
         self._read_again_left = _READ_AGAIN_FACTOR * limits.doubtful_text
-        self._segments: list[tuple[str, int]] = []
+        self._segments: list[_Segment] = []
         self._interrupted: Field | None = None
         self.prose = Prose()
         self.cut_off = False
@@ -132,7 +149,7 @@ class RecoveringTokenizer:
         if mode.watched is not self.mode.watched:
             held = self._scanner.take_held()
             if held:
-                self._segments.append((held, 0))
+                self._segments.append(_Segment(held))
             self._scanner.switch(mode.watched.watch)
         self.mode = mode
 
@@ -180,7 +197,7 @@ class RecoveringTokenizer:
     def read_next(self, text: str) -> None:
         """Read this text next: it was not looked at in the mode that is now."""
         if text:
-            self._segments.append((text, 0))
+            self._segments.append(_Segment(text, again=True))
 
     def read_again(self, text: str) -> None:
         """Read this text next, which was held under a reading that did not come true."""
@@ -213,10 +230,14 @@ class RecoveringTokenizer:
         self._zero_width = (state["zero_width"][0], set(state["zero_width"][1]))
 
     def _read_segments(self) -> None:
-        segments, scanner = self._segments, self._scanner
+        segments, scanner, writer = self._segments, self._scanner, self.writer
         while segments:
-            text, start = segments.pop()
-            self._take(*scanner.scan(text, start))
+            segment = segments.pop()
+            if segment.place is not None:
+                scanner.rewind(*segment.place)
+            elif segment.again:
+                scanner.rewind(writer.written, writer.before)
+            self._take(*scanner.scan(segment.text, segment.start))
 
     def _take(self, released: str, match: Match | None, text: str, resume: int) -> None:
         """Let the mode take what was scanned; what follows the match is read next."""
@@ -225,11 +246,11 @@ class RecoveringTokenizer:
                 self.mode.take(released, None)
             return
         if resume < len(text):
-            self._segments.append((text, resume))
+            self._segments.append(_Segment(text, resume))
         mode = self.mode
         what, field = mode.watched.actions[match.index]
         if what == "part":
-            self._take_part(released, Seen("close", field, match.text, match.captures))
+            self._take_part(released, Seen("close", field, match.text, match.captures), (match.start, match.before))
             return
         if not match.text and what == "open" and mode.name != Outside.name:
             # an open that takes no text, such as a lookahead for JSON, says nothing inside another region
@@ -242,14 +263,14 @@ class RecoveringTokenizer:
         if not match.text:
             self._guard_progress(match.start, mode, opened=what == "open")
 
-    def _take_part(self, released: str, part: Seen) -> None:
+    def _take_part(self, released: str, part: Seen, place: tuple[int, str]) -> None:
         """A part of a close is text where only what follows a value tells that it has ended, and a close elsewhere."""
         depth, watched = len(self._segments), self.mode.watched
         if released:
             self.mode.take(released, None)
         mode = self.mode
         if mode.watched is not watched:
-            self._segments.insert(depth, (part.text, 0))
+            self._segments.insert(depth, _Segment(part.text, place=place))
         elif isinstance(mode, Calling | Doubting | Trailing) and not mode.reader.open_ended:
             mode.take("", part)
         else:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
 
 from streamparse import ResponseParser
 
@@ -460,3 +463,37 @@ def test_every_character_is_in_some_event(case: Case) -> None:
             assert event["text"] == case.text[event["start"] : event["end"]]
         position = event["end"]
     assert position == len(case.text)
+
+
+LOOKS_BACK = [r"(?<=a)<", r"\b<", r"(?<![>a])<", r"(?<=a.)<"]
+"""Closes that depend on what stands right before them."""
+
+
+@pytest.mark.parametrize("close", LOOKS_BACK)
+@given(text=st.text("7a<>", max_size=10), data=st.data())
+def test_what_is_read_again_is_read_behind_the_text_that_it_stands_behind(close: str, text: str, data: Any) -> None:
+    """A ``>`` that opens no tags is a quotation, so what follows it is read twice."""
+    template = {
+        "start_anchor": "@@",
+        "fields": {
+            "numbers": {"content": "int", "close_pattern": close, "repeats": True},
+            "tags": {
+                "open": ">",
+                "content": "xml-inline",
+                "content_args": {"tag_pattern": r"<p=(?P<key>\w+)>(?P<value>.*?)</p>"},
+                "repeats": True,
+            },
+        },
+    }
+    cut = data.draw(st.integers(0, len(text)))
+    found = []
+    for pieces in ([text], list(text), [text[:cut], text[cut:]]):
+        parser = ResponseParser(template, prefix="", errors="report")
+        events = [event for piece in pieces for event in parser.feed(piece)] + parser.finalize()[1]
+        found.append([event for event in events if event["type"] != "region_chunk"])
+    assert found[0] == found[1] == found[2]
+    for event in found[0]:
+        if event["type"] == "region_malformed" and event["field"] == "numbers":
+            start = event["position"]
+            inside = regex.search(close, text[: start + len(event["text"])], pos=start)
+            assert inside is None, "the region would have ended there"
