@@ -6,5 +6,7 @@ little.
 workloads.py      templates and texts
 measure.py        medians of interleaved runs
 table.py          what is printed
-against_transformers.py, growth.py, memory.py, stream_cost.py   one section of the report each
+load.py           the tokens of many generations, from a second process
+against_transformers.py, growth.py, memory.py, deltas.py, stream_cost.py, generations.py, idle.py, slow_consumer.py
+                  one section of the report each
 """

@@ -13,6 +13,9 @@ SECTIONS = {
     "memory": "memory",
     "deltas": "deltas",
     "stream": "stream_cost",
+    "generations": "generations",
+    "idle": "idle",
+    "slow": "slow_consumer",
 }
 
 

@@ -38,6 +38,8 @@ CUT_OFF = frozenset({"length", "cancelled", "expired"})
 
 _TICKS = 8  # so many times per idle_seconds, a key that is in use moves to the end of the order of use
 
+_KEYS_GONE = 1_000  # so many keys that have ended are no reason to look for them
+
 
 class Open:
     """A chunk that opens its key: the generation's own options, those of ``ResponseParser``, over the operator's.
@@ -104,7 +106,11 @@ class KeyedParser:
         self._idle_seconds = idle_seconds
         self._max_open = max_open
         self._clock = clock
-        self._open: OrderedDict[Hashable, _Generation] = OrderedDict()  # the one not used for longest comes first
+        self._open: dict[Hashable, ResponseParser] = {}
+        self._used: OrderedDict[Hashable, float] = OrderedDict()  # when, to a tick; the one that rests longest is first
+        self._used_now: set[Hashable] = set()  # the keys that are used in this tick
+        self._tick_ends = clock()
+        self._begun: dict[Hashable, float] = {}  # when those were opened that have had no events yet
         self._spent: OrderedDict[Hashable, float] = OrderedDict()  # ended before their time, and since when
         self._tally = Tally()
 
@@ -116,31 +122,25 @@ class KeyedParser:
         """
         now = self._clock()
         made: dict[Hashable, list[Event]] = {}
-        tick = 0
         if self._idle_seconds is not None:
-            tick = int(now / self._idle_seconds * _TICKS)
             self._expire(now, made)
-        get_open = self._open.get
+        get_parser = self._open.get
         for key, chunk in batch:
-            generation = get_open(key)
-            if generation is not None and type(chunk) is str:
+            parser = get_parser(key)
+            if parser is not None and type(chunk) is str:
                 try:
-                    events = generation.feed(chunk)
+                    events = parser.feed(chunk)
                 except Exception as error:
-                    events = self._fail(key, generation, error, now)
+                    events = self._fail(key, parser, error, now)
             else:
                 events = self._take(key, chunk, now)
-                generation = None if type(chunk) is Open else get_open(key)
-            if generation is not None and generation.tick != tick:
-                self._note_use(key, generation, tick, now, events)
-            if events:
-                earlier = made.get(key)
-                if earlier is None:
-                    made[key] = events
-                else:
-                    earlier += events
+            earlier = made.get(key)
+            if earlier is None:
+                made[key] = events
+            else:
+                earlier += events
         self._tally.chunks += len(batch)
-        return self._given(made)
+        return self._given(made, now)
 
     def open(self, key: Hashable, **options: Any) -> list[Event]:
         """Open a key with options of its own: the events of the prefix, or an ``error`` event."""
@@ -154,26 +154,26 @@ class KeyedParser:
         """The last events of the keys that have been idle for too long."""
         made: dict[Hashable, list[Event]] = {}
         self._expire(self._clock(), made)
-        return self._given(made)
+        return self._given(made, None)
 
     def finish(self) -> Events:
         """The last events of all keys that are open; as a stage of a graph, when its source has ended."""
         self._spent.clear()
-        return self._given({key: self._end(key, self._open[key], End()) for key in list(self._open)})
+        return self._given({key: self._end(key, self._open[key], End()) for key in list(self._open)}, None)
 
     def drop(self, key: Hashable) -> bool:
         """Forget a key without events, as after its snapshot was taken up elsewhere; tell whether it was open."""
         self._spent.pop(key, None)
-        generation = self._open.pop(key, None)
-        if generation is not None:
-            self._tally.retire(generation.parser)
-        return generation is not None
+        parser = self._open.get(key)
+        if parser is not None:
+            self._forget(key, parser)
+        return parser is not None
 
     def snapshot(self, key: Hashable, *, message: bool = True) -> bytes:
         """The state of one generation, as of ``ResponseParser.snapshot``; raises SnapshotError if it isn't open."""
         if key not in self._open:
             raise SnapshotError(f"there is nothing to save of {key!r}: no generation of that key is open")
-        return self._open[key].parser.snapshot(message=message)
+        return self._open[key].snapshot(message=message)
 
     def restore(self, key: Hashable, data: bytes, **options: Any) -> None:
         """Go on with a generation where a snapshot was taken, here or in another operator.
@@ -191,7 +191,7 @@ class KeyedParser:
 
     def statistics(self) -> KeyedStatistics:
         """What the operator has seen so far; asks each open parser, so it takes a moment where many are open."""
-        return self._tally.statistics([generation.parser for generation in self._open.values()], len(self._spent))
+        return self._tally.statistics(self._open.values(), len(self._spent))
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._open
@@ -208,40 +208,51 @@ class KeyedParser:
         self._tally.events += len(events)
         return events
 
-    def _given(self, made: dict[Hashable, list[Event]]) -> Events:
-        """What was made, counted, as pairs."""
-        self._tally.events += sum(map(len, made.values()))
-        return list(made.items())
+    def _given(self, made: dict[Hashable, list[Event]], now: float | None) -> Events:
+        """What was made, as pairs, counted; ``now`` is when the keys were used, if they were."""
+        if now is not None and self._idle_seconds is not None:
+            self._used_now.update(made)
+            if len(self._used_now) > 2 * len(self._open) + _KEYS_GONE:
+                self._used_now &= self._open.keys()
+        if self._begun and now is not None:
+            for key in self._begun.keys() & made.keys():
+                if made[key]:
+                    self._tally.first_events += 1
+                    self._tally.first_event_seconds += now - self._begun.pop(key)
+        pairs = [pair for pair in made.items() if pair[1]]
+        self._tally.events += sum([len(events) for _, events in pairs])
+        return pairs
 
     def _take(self, key: Hashable, chunk: Any, now: float) -> list[Event]:
         """Take any chunk of any key: what ``feed`` does not do by itself."""
-        generation, events = self._open.get(key), []
+        parser = self._open.get(key)
+        events: list[Event] = []
         if type(chunk) is Open:
-            if generation is not None:
-                events = self._end(key, generation, End("cancelled"))
+            if parser is not None:
+                events = self._end(key, parser, End("cancelled"))
             return events + self._begin_new(key, chunk.options, now)
-        if generation is None and key not in self._spent:
+        if parser is None and key not in self._spent:
             events = self._begin_new(key, {}, now)
-            generation = self._open.get(key)
-        elif generation is None:
+            parser = self._open.get(key)
+        elif parser is None:
             self._tally.dropped += 1
             self._spend(key, now)
-        if generation is not None:
-            events += self._feed(key, generation, chunk, now)
+        if parser is not None:
+            events += self._feed(key, parser, chunk, now)
         if type(chunk) is End or isinstance(chunk, Exception):
             self._spent.pop(key, None)
         return events
 
-    def _feed(self, key: Hashable, generation: _Generation, chunk: Any, now: float) -> list[Event]:
+    def _feed(self, key: Hashable, parser: ResponseParser, chunk: Any, now: float) -> list[Event]:
         """Take a chunk of a key that is open."""
         if type(chunk) is End:
-            return self._end(key, generation, chunk)
+            return self._end(key, parser, chunk)
         if isinstance(chunk, Exception):
-            return self._fail(key, generation, source_error(chunk), now)
+            return self._fail(key, parser, source_error(chunk), now)
         try:
-            return generation.feed(chunk)
+            return parser.feed(chunk)
         except Exception as error:
-            return self._fail(key, generation, error, now)
+            return self._fail(key, parser, error, now)
 
     def _begin_new(self, key: Hashable, options: Mapping[str, Any], now: float) -> list[Event]:
         """Open a key: the events of the prefix, or the error that came of it."""
@@ -259,8 +270,16 @@ class KeyedParser:
 
     def _begin(self, key: Hashable, parser: ResponseParser, now: float) -> None:
         self._spent.pop(key, None)
-        self._open[key] = _Generation(parser, now)
+        self._open[key] = parser
+        self._begun[key] = now
+        if self._idle_seconds is not None:
+            self._used[key] = now
         self._tally.opened += 1
+
+    def _forget(self, key: Hashable, parser: ResponseParser) -> None:
+        for table in (self._open, self._used, self._begun):
+            table.pop(key, None)
+        self._tally.retire(parser)
 
     def _options_of(self, key: Hashable, options: Mapping[str, Any]) -> dict[str, Any]:
         own = {} if self._options is None else self._options(key)
@@ -273,9 +292,8 @@ class KeyedParser:
                 limit="max_open",
             )
 
-    def _end(self, key: Hashable, generation: _Generation, end: End) -> list[Event]:
+    def _end(self, key: Hashable, parser: ResponseParser, end: End) -> list[Event]:
         """End a generation in the regular way: its last events, the message among them."""
-        parser = generation.parser
         try:
             message, events = parser.finalize("length" if end.finish_reason in CUT_OFF else end.finish_reason)
         except Exception as error:
@@ -287,21 +305,18 @@ class KeyedParser:
             if end.usage is not None:
                 last["usage"] = end.usage
             events.append(last)
-        del self._open[key]
-        self._tally.retire(parser)
+        self._forget(key, parser)
         return events
 
-    def _fail(self, key: Hashable, generation: _Generation, error: Exception, now: float) -> list[Event]:
+    def _fail(self, key: Hashable, parser: ResponseParser, error: Exception, now: float) -> list[Event]:
         """End a generation that has failed; if its parser has not, the open region ends first."""
-        parser = generation.parser
         events: list[Event] = []
         try:
             events += parser.finalize("length")[1]
         except Exception:  # the parser has stopped already, or stops at what the first error left undone
             events.clear()
-        del self._open[key]
+        self._forget(key, parser)
         self._tally.failed += 1
-        self._tally.retire(parser)
         self._spend(key, now)
         return [*events, error_event(error, parser.message, parser.problems)]
 
@@ -312,47 +327,31 @@ class KeyedParser:
         if len(self._spent) > self._max_open:
             self._spent.popitem(last=False)
 
-    def _note_use(self, key: Hashable, generation: _Generation, tick: int, now: float, events: list[Event]) -> None:
-        """Note that a key is in use, once a tick, and, once, that it has had its first events."""
-        if key not in self._open:
-            return
-        if events and not generation.has_events:
-            generation.has_events = True
-            self._tally.first_events += 1
-            self._tally.first_event_seconds += now - generation.opened
-        if generation.has_events:
-            generation.tick = tick
-        if self._idle_seconds is not None:
-            generation.used = now
-            self._open.move_to_end(key)
-
     def _expire(self, now: float, made: dict[Hashable, list[Event]]) -> None:
         """End the keys that have been idle for too long: as the order is that of use, no others are looked at."""
         if self._idle_seconds is None:
             return
-        before = now - self._idle_seconds * (1 + 1 / _TICKS)
-        while self._open:
-            key, generation = next(iter(self._open.items()))
-            if generation.used >= before:
+        if now >= self._tick_ends:
+            self._order(now)
+        before = now - self._idle_seconds
+        while self._used:
+            key, used = next(iter(self._used.items()))
+            if used >= before:
                 break
-            made[key] = self._end(key, generation, End("expired"))
+            made[key] = self._end(key, self._open[key], End("expired"))
             self._tally.expired += 1
             self._spend(key, now)
         while self._spent and next(iter(self._spent.values())) < before:
             self._spent.popitem(last=False)
 
-
-class _Generation:
-    """The parser of a key, and when it was last used, as far as that is noted."""
-
-    __slots__ = ("feed", "has_events", "opened", "parser", "tick", "used")
-
-    def __init__(self, parser: ResponseParser, now: float) -> None:
-        self.parser = parser
-        self.feed = parser.feed
-        self.tick = -1
-        self.opened = self.used = now
-        self.has_events = False
+    def _order(self, now: float) -> None:
+        """Move the keys that were used in the tick that has ended to the end of the order: once a tick, not a chunk."""
+        assert self._idle_seconds is not None, "use is noted only where keys expire"
+        for key in self._used_now & self._used.keys():
+            self._used[key] = self._tick_ends
+            self._used.move_to_end(key)
+        self._used_now.clear()
+        self._tick_ends = now + self._idle_seconds / _TICKS
 
 
 def _resolved(template: TemplateSource | None, tokenizer: Any) -> ResponseTemplate:

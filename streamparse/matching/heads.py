@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from streamparse.matching.delimiter import Delimiter
@@ -26,6 +27,7 @@ from streamparse.matching.syntax import (
 
 _HEADS_AT_MOST = 24
 _HEAD_LENGTH_AT_MOST = 32
+_CHARACTERS_AT_MOST = 10_000
 
 # A beginning of what a node matches, and whether what follows the node follows this text directly.
 Beginning = tuple[str, bool]
@@ -44,6 +46,25 @@ class Heads:
     letters: tuple[str, ...]
     parts: frozenset[str]
     run: Chars | None
+
+    @cached_property
+    def run_characters(self) -> RunCharacters | None:
+        """Which characters ``run`` takes, as a table that all who search with these heads fill together."""
+        return None if self.run is None else RunCharacters(self.run)
+
+
+class RunCharacters(dict[str, bool]):
+    """Whether a character is one that may stand before a head, looked up once a character."""
+
+    def __init__(self, run: Chars) -> None:
+        super().__init__()
+        self._contains = run.contains
+
+    def __missing__(self, character: str) -> bool:
+        found = self._contains(character)
+        if len(self) < _CHARACTERS_AT_MOST:
+            self[character] = found
+        return found
 
 
 def heads_of(delimiters: Iterable[Delimiter], marks: Iterable[str] = ()) -> Heads | None:

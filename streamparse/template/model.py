@@ -35,6 +35,11 @@ class Field:
     policy: FieldPolicy = DEFAULT_FIELD_POLICY
     limits: Limits = DEFAULT_LIMITS
 
+    @cached_property
+    def chunk(self) -> dict[str, Any]:
+        """A ``region_chunk`` event of this field without its text; to be copied, never changed."""
+        return {"type": "region_chunk", "field": self.name, "text": "", "dirty": not self.streams}
+
 
 @dataclass(frozen=True, eq=False)
 class Watched:

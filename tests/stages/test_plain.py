@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamparse import ParseError, ResponseParser, ResponseTemplate, load_response_template
-from streamparse.stages.plain import PIECES_AT_MOST, PlainText, RunCharacters
+from streamparse.matching.heads import RunCharacters
+from streamparse.stages.plain import PIECES_AT_MOST, PlainText
 from tests.properties.outcomes import as_text, joined, loaded
 from tests.properties.policies import familiar_samples
 from tests.properties.templates import Sample, samples
