@@ -284,5 +284,5 @@ def report(*, quick: bool) -> None:
         report_capacity((1_000,), 2.0)
     else:
         report_pumps(Load(5_000, RATE, 8.0), 3)
-        report_tasks(Load(1_000, RATE, 4.0), 3)
+        report_tasks(Load(1_000, RATE, 8.0), 3)
         report_capacity((2_500, 5_000, 7_500, 10_000), 8.0)

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.generations import OURS, transformers_parser
 from benchmarks.table import Table, show_progress
-from benchmarks.workloads import chat, in_tokens
+from benchmarks.workloads import chat, in_tokens, json_call
 from streamparse import End, KeyedParser, parse_stream
 
 WAITING, WAITING_QUICK = 2_000, 200
@@ -22,7 +22,8 @@ GROWTH_AIM = 10
 
 SO_FAR = in_tokens(chat(800))[:60]
 """What a generation that waits has written."""
-WHOLE = in_tokens(chat(600))
+WHOLE = in_tokens("<think>\nA short one.\n</think>\n\nI will look." + json_call(1))
+"""What one writes that comes and goes."""
 
 
 def traced(make: Callable[[], Any]) -> tuple[int, Any]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
+from benchmarks.load import Load, frames_of, tokens
 from benchmarks.workloads import FORMATS, HARDER, HOSTILE, Workload, in_pieces, in_tokens
 from streamparse import ResponseParser, parse_response
 
@@ -38,3 +41,18 @@ def test_hostile_texts_raise_nothing_in_the_lenient_modes(workload: Workload) ->
         parser.feed(piece)
     message, _ = parser.finalize()
     assert message
+
+
+def test_the_load_gives_each_generation_its_tokens_in_order_at_its_pace() -> None:
+    load = Load(generations=20, rate=50, seconds=2.0)
+    seen: dict[int, list[tuple[float, str]]] = {}
+    for due, frame in frames_of(load):
+        for key, text in frame:
+            seen.setdefault(key, []).append((due, text))
+    assert len(seen) == 20
+    begin, end = load.all_run
+    for given in seen.values():
+        assert [text for _, text in given] == tokens(100)
+        assert all(abs(later - earlier - 0.02) < 1e-6 for (earlier, _), (later, _) in pairwise(given))
+        assert given[0][0] <= begin
+        assert given[-1][0] >= end - 0.03

@@ -11,9 +11,19 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SHOWN = {
     "chat_in_the_terminal.py": ["[reasoning_content]", "The weather tool knows.", "weather {'city': 'Rome'}"],
+    "metrics_with_opentelemetry.py": [
+        "streamparse.regions.malformed = 1 {region}",
+        "streamparse.generations.open = 0 {generation}",
+        "streamparse.characters = ",
+    ],
     "openai_style_stream.py": ['"delta":{"content":"I "}', '"arguments":"{\\"city\\":\\"Rome\\"}"', "data: [DONE]"],
     "own_template.py": ["fields.content.open: ", "clsoe", '"score": 0.9', '"city": "Rome"'],
-    "several_generations.py": ["A {'role': 'assistant', 'reasoning_content': 'Short.'", "'And B.'", "'city': 'Rome'"],
+    "several_generations.py": [
+        "A {'role': 'assistant', 'reasoning_content': 'Short.'",
+        "'And B.'",
+        "'city': 'Rome'",
+        "D failed: the source failed",
+    ],
     "websocket_server.py": ["the connection is lost after event ", "content: I will ask", "complete after event 40"],
     "tools_while_it_writes.py": ["sunny in Rome", "This call can't be read: ", "sunny in Oslo"],
 }

@@ -50,7 +50,8 @@ class Chain:
     def __init__(self, links: Sequence[Link]) -> None:
         self.links = links
         if len(links) == 1:
-            self.feed = partial(_feed_one, links[0])  # type: ignore[method-assign]
+            link, step = links[0], _feed_all if links[0].takes_batches else _feed_each
+            self.feed = partial(step, link.feed, link.seen)  # type: ignore[method-assign]
 
     def start(self, out: Made) -> None:
         """Add the items that come before the first one; the last link starts first, as it is fed by those before it."""
@@ -109,22 +110,25 @@ class Chain:
             raise failure from failure.__cause__
 
 
-def _feed_one(link: Link, batch: list[Any], out: Made) -> None:
-    """Pass items through a link that is alone in its chain, as nearly all are."""
-    feed, seen = link.feed, link.seen
-    seen.items_in += len(batch)
+def _feed_each(feed: Callable[[Any], Iterable[Any]], seen: StageStatistics, batch: list[Any], out: Made) -> None:
+    """Pass items through a machine that is alone in its chain, as nearly all are."""
     before = len(out)
     try:
-        if link.takes_batches:
-            out.extend(feed(batch))
-        else:
-            for item in batch:
-                out.extend(feed(item))
+        for item in batch:
+            out.extend(feed(item))
     except Exception as error:
         failure = stage_error(seen.name, error)
         raise failure from failure.__cause__
     finally:
+        seen.items_in += len(batch)
         seen.items_out += len(out) - before
+
+
+def _feed_all(feed: Callable[[Any], Iterable[Any]], seen: StageStatistics, batch: list[Any], out: Made) -> None:
+    """The same for a machine that takes batches."""
+    if batch:
+        _feed_each(feed, seen, [batch], out)
+        seen.items_in += len(batch) - 1
 
 
 async def _hand_on(outbox: Channel[Any], step: Callable[..., None], *arguments: Any) -> None:
