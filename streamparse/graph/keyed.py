@@ -27,6 +27,7 @@ from streamparse.errors import LimitError, SnapshotError
 from streamparse.events import Event, error_event, message_event
 from streamparse.graph.keyed_statistics import KeyedStatistics, Tally
 from streamparse.graph.source import End, source_error
+from streamparse.graph.use_order import UseOrder
 from streamparse.parser import ResponseParser
 from streamparse.template import ResponseTemplate, TemplateSource
 
@@ -35,10 +36,6 @@ Events = list[tuple[Hashable, list[Event]]]
 
 CUT_OFF = frozenset({"length", "cancelled", "expired"})
 """Finish reasons that say that the model had not come to its end, so what is open does not count as complete."""
-
-_TICKS = 8  # so many times per idle_seconds, a key that is in use moves to the end of the order of use
-
-_KEYS_GONE = 1_000  # so many keys that have ended are no reason to look for them
 
 
 class Open:
@@ -107,10 +104,9 @@ class KeyedParser:
         self._max_open = max_open
         self._clock = clock
         self._open: dict[Hashable, ResponseParser] = {}
-        self._used: OrderedDict[Hashable, float] = OrderedDict()  # when, to a tick; the one that rests longest is first
-        self._used_now: set[Hashable] = set()  # the keys that are used in this tick
-        self._tick_ends = clock()
+        self._order = None if idle_seconds is None else UseOrder(idle_seconds, clock())
         self._begun: dict[Hashable, float] = {}  # when those were opened that have had no events yet
+        self._opened_now: set[Hashable] = set()  # whose events may be those of the prefix, for which nobody waited
         self._spent: OrderedDict[Hashable, float] = OrderedDict()  # ended before their time, and since when
         self._tally = Tally()
 
@@ -122,7 +118,7 @@ class KeyedParser:
         """
         now = self._clock()
         made: dict[Hashable, list[Event]] = {}
-        if self._idle_seconds is not None:
+        if self._order is not None:
             self._expire(now, made)
         get_parser = self._open.get
         for key, chunk in batch:
@@ -205,20 +201,20 @@ class KeyedParser:
     def _events_of(self, key: Hashable, chunk: Any) -> list[Event]:
         """The events of one key that follow from one chunk."""
         events = self._take(key, chunk, self._clock())
+        self._opened_now.clear()
         self._tally.events += len(events)
         return events
 
     def _given(self, made: dict[Hashable, list[Event]], now: float | None) -> Events:
         """What was made, as pairs, counted; ``now`` is when the keys were used, if they were."""
-        if now is not None and self._idle_seconds is not None:
-            self._used_now.update(made)
-            if len(self._used_now) > 2 * len(self._open) + _KEYS_GONE:
-                self._used_now &= self._open.keys()
+        if now is not None and self._order is not None:
+            self._order.use(made)
         if self._begun and now is not None:
-            for key in self._begun.keys() & made.keys():
+            for key in (self._begun.keys() & made.keys()) - self._opened_now:
                 if made[key]:
                     self._tally.first_events += 1
                     self._tally.first_event_seconds += now - self._begun.pop(key)
+            self._opened_now.clear()
         pairs = [pair for pair in made.items() if pair[1]]
         self._tally.events += sum([len(events) for _, events in pairs])
         return pairs
@@ -230,6 +226,7 @@ class KeyedParser:
         if type(chunk) is Open:
             if parser is not None:
                 events = self._end(key, parser, End("cancelled"))
+            self._opened_now.add(key)
             return events + self._begin_new(key, chunk.options, now)
         if parser is None and key not in self._spent:
             events = self._begin_new(key, {}, now)
@@ -272,13 +269,15 @@ class KeyedParser:
         self._spent.pop(key, None)
         self._open[key] = parser
         self._begun[key] = now
-        if self._idle_seconds is not None:
-            self._used[key] = now
+        if self._order is not None:
+            self._order.begin(key, now)
         self._tally.opened += 1
 
     def _forget(self, key: Hashable, parser: ResponseParser) -> None:
-        for table in (self._open, self._used, self._begun):
-            table.pop(key, None)
+        del self._open[key]
+        self._begun.pop(key, None)
+        if self._order is not None:
+            self._order.end(key)
         self._tally.retire(parser)
 
     def _options_of(self, key: Hashable, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -328,30 +327,15 @@ class KeyedParser:
             self._spent.popitem(last=False)
 
     def _expire(self, now: float, made: dict[Hashable, list[Event]]) -> None:
-        """End the keys that have been idle for too long: as the order is that of use, no others are looked at."""
-        if self._idle_seconds is None:
+        """End the keys that have been idle for too long."""
+        if self._order is None or self._idle_seconds is None:
             return
-        if now >= self._tick_ends:
-            self._order(now)
-        before = now - self._idle_seconds
-        while self._used:
-            key, used = next(iter(self._used.items()))
-            if used >= before:
-                break
+        for key in self._order.expired(now):
             made[key] = self._end(key, self._open[key], End("expired"))
             self._tally.expired += 1
             self._spend(key, now)
-        while self._spent and next(iter(self._spent.values())) < before:
+        while self._spent and next(iter(self._spent.values())) < now - self._idle_seconds:
             self._spent.popitem(last=False)
-
-    def _order(self, now: float) -> None:
-        """Move the keys that were used in the tick that has ended to the end of the order: once a tick, not a chunk."""
-        assert self._idle_seconds is not None, "use is noted only where keys expire"
-        for key in self._used_now & self._used.keys():
-            self._used[key] = self._tick_ends
-            self._used.move_to_end(key)
-        self._used_now.clear()
-        self._tick_ends = now + self._idle_seconds / _TICKS
 
 
 def _resolved(template: TemplateSource | None, tokenizer: Any) -> ResponseTemplate:

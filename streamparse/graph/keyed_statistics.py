@@ -31,9 +31,9 @@ class _Counts:
     expired: int = 0
     """Generations that ended because they were idle for too long."""
     first_events: int = 0
-    """Generations that have had events."""
+    """Generations that had events of what their model wrote while they were open."""
     first_event_seconds: float = 0.0
-    """Time from opening to the first events, of all generations that have had any; divide to have the mean."""
+    """Time from opening to those events, of all these generations together; divide to have the mean."""
 
 
 @dataclass

@@ -373,3 +373,13 @@ async def test_as_a_stage_of_a_graph_it_takes_pairs_and_gives_pairs(chaining: bo
     async with Graph(source, [KeyedParser(QWEN3, prefix="")], chaining=chaining) as graph:
         made = [pair async for pair in graph]
     assert by_key([made]) == {"a": alone(QWEN3, ["Hello"], "stop"), "b": alone(QWEN3, ["Good day"])}
+
+
+def test_the_events_of_a_prefix_are_not_the_first_that_somebody_waited_for() -> None:
+    clock = Clock()
+    operator = KeyedParser(QWEN3, prefix="<|im_start|>assistant\n<think>\n", clock=clock)
+    assert operator.feed([("a", Open())]) != []
+    clock.now += 3
+    operator.feed([("a", "Hm.")])
+    seen = operator.statistics()
+    assert (seen.first_events, seen.first_event_seconds) == (1, 3.0)
