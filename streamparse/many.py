@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.events import Event
-from streamparse.graph import CAPACITY, Graph, GraphStatistics, KeyedParser, KeyedStatistics, Readers, Source
+from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, KeyedParser, KeyedStatistics, Readers, Source
 from streamparse.template import TemplateSource
 
 Tagged = tuple[Hashable, Event]
@@ -120,8 +120,10 @@ class _TaggedEvents:
 
     def feed(self, batch: Collection[tuple[Hashable, Any]]) -> list[Tagged]:
         tagged = [(key, event) for key, events in self._keyed.feed(batch) for event in events]
-        for key, event in tagged:
-            if event["type"] == "error":
+        failed = {key for key, event in tagged if event["type"] == "error" or event.get("finish_reason") == "expired"}
+        if failed:
+            # a source that has come to its end by itself is gone, and its key may be that of the next one already
+            for key in failed - {key for key, chunk in batch if type(chunk) is End or isinstance(chunk, Exception)}:
                 self._readers.cancel(key)
         return tagged
 

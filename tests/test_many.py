@@ -126,6 +126,27 @@ async def test_the_source_of_a_generation_that_fails_is_closed_and_read_no_furth
     assert bad.open == 0
 
 
+async def test_a_key_may_come_again_after_its_source_has_failed() -> None:
+    models = [Model("Hi", fails=OSError("gone")), Model()]
+
+    async def arriving() -> AsyncIterator[tuple[str, Model]]:
+        yield "a", models[0]
+        while models[0].open or not models[0].given:
+            await checkpoint()
+        for _ in range(5):
+            await checkpoint()
+        yield "a", models[1]
+
+    seen = []
+    async with parse_many(arriving(), "qwen3", prefix="") as stream:
+        for _ in range(100):
+            await checkpoint()
+        async for _, event in stream:
+            seen.append(event)
+    assert [event["type"] for event in seen if event["type"] in ("error", "message")] == ["error", "message"]
+    assert seen[-1]["message"] == message()
+
+
 async def test_one_generation_can_be_cancelled_and_the_others_go_on() -> None:
     models = {key: Model(endless=key == "endless") for key in ("endless", "a", "b")}
     last = {}
