@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Iterator
 
 _TICKS = 8  # in the time after which a key expires
-_KEYS_GONE = 1_000  # so many keys that have ended are no reason to look for them
+_KEYS_GONE = 100  # so many keys that have ended are no reason to look for them
 
 
 class UseOrder:
