@@ -83,8 +83,7 @@ class TransformStage:
                 region.error = located(error, region)
                 if not self._lenient:
                     raise region.error from error
-        deltas = self._deltas.of_malformed(region) if self._deltas is not None else ()
-        return [*deltas, self._malformed(region, region.error)]
+        return [self._malformed(region, region.error)]
 
     def _close(self, region: RegionEnd) -> Event:
         field = region.field

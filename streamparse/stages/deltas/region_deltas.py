@@ -25,8 +25,7 @@ class RegionDeltas:
     """Gives out the calls of one region; ``next_index`` is that of the next call that is not yet given out.
 
     ``made_id`` makes the id of the call with an index, for calls whose models write none, if ids are to be made.
-    ``known`` is what the regions of the field know of each reading's arguments (see ``Walk``). With ``ends`` the text
-    that comes is all of the region, and is only read if ``read_all`` is called.
+    ``known`` is what the regions of the field know of each reading's arguments (see ``Walk``).
     """
 
     def __init__(
@@ -39,7 +38,6 @@ class RegionDeltas:
         lenient: bool,
         made_id: Callable[[int], str] | None = None,
         known: dict[int, Steps] | None = None,
-        ends: bool = False,
     ) -> None:
         self.field = field
         self.captures = captures
@@ -57,14 +55,10 @@ class RegionDeltas:
         self._reader: Reader | None = None
         self._points: PointReader | None = None  # the reader, if it can be at points
         self.walk: Walk | None = None
-        self._whole: list[str] | None = [] if ends else None  # the text, while it is not read
         self._begin_reading()
 
     def feed(self, text: str) -> list[Event]:
         """The events that the next piece of the region's text makes certain."""
-        if self._whole is not None:
-            self._whole.append(text)
-            return []
         walk = self.walk
         if walk is None:
             self._keep_unread(text)
@@ -79,13 +73,6 @@ class RegionDeltas:
         self._taken = max(0, len(calls) - 1)
         self.walk = self._walk_here()
         return events
-
-    def read_all(self) -> list[Event]:
-        """The events of a region without a value whose text has not been read."""
-        if self._whole is None:
-            return []
-        text, self._whole = "".join(self._whole), None
-        return self.feed(text)
 
     def rest(self, end: RegionEnd, value: Any) -> list[Event]:
         """The events that are left when the region has its value, whose calls get the ids that were made for them.
@@ -112,7 +99,7 @@ class RegionDeltas:
         """Take the reading to the end of the region; whether it has come there."""
         if self.walk is not None:
             self.walk.settle()
-        if self._reader is None or self._whole is not None:
+        if self._reader is None:
             return False
         try:
             self._reader.finish()

@@ -61,12 +61,10 @@ class DeltaStage:
         """
         if self._ended is not None:
             self._calls, self._ended = self._ended[1].next_index, None
-        # for ids that are made it matters where the name stood
-        ends = self._made_id is None and bool(batch) and isinstance(batch[-1], RegionEnd)
         result: list[Item] = []
         for item in batch:
             result.append(item)
-            result += self._deltas(item, ends=ends)
+            result += self._deltas(item)
         self.walk = None if self._region is None else self._region.walk
         return batch if len(result) == len(batch) else result
 
@@ -91,10 +89,6 @@ class DeltaStage:
             return []
         return self._ended[1].rest(end, value)
 
-    def of_malformed(self, end: RegionEnd) -> list[Event]:
-        """The deltas of a region without a value that have not been given out, for before its ``region_malformed``."""
-        return self._ended[1].read_all() if self._ended is not None and self._ended[0] is end else []
-
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data, without the text of the open region, which the content stage keeps."""
         region = self._region
@@ -109,13 +103,13 @@ class DeltaStage:
         self._calls = state["calls"]
         self._region = self.walk = None
         if state["region"] is not None:
-            self._open(state["region"]["field"], state["region"]["captures"], ends=False)
+            self._open(state["region"]["field"], state["region"]["captures"])
             assert self._region is not None, "a region was open"
             self._region.feed(text)
             self.walk = self._region.walk
 
-    def _deltas(self, item: Item, *, ends: bool) -> list[Event]:
-        """What an item makes certain; ``ends`` says that the region ends in the same batch."""
+    def _deltas(self, item: Item) -> list[Event]:
+        """What an item makes certain."""
         if isinstance(item, RegionEnd):
             if self._region is not None and item.field is self._region.field:
                 self._ended = item, self._region
@@ -127,10 +121,10 @@ class DeltaStage:
         elif item["type"] == "region_open":
             captures = item["captures"] if self._keep_captures else item.pop("captures")
             if item["field"] in self._watched:
-                return self._open(item["field"], captures, ends=ends)
+                return self._open(item["field"], captures)
         return []
 
-    def _open(self, name: str, captures: dict[str, str], *, ends: bool) -> list[Event]:
+    def _open(self, name: str, captures: dict[str, str]) -> list[Event]:
         field = self._template.fields[name]
         known = self._known.setdefault(name, {})
         self._region = RegionDeltas(
@@ -141,6 +135,5 @@ class DeltaStage:
             lenient=self._lenient,
             made_id=self._made_id,
             known=known,
-            ends=ends,
         )
         return self._region.feed("")
