@@ -358,10 +358,10 @@ class ResponseParser:
         self._regions.restore(state["regions"])
         self._content.restore(state["content"])
         self._transform.restore(state["transform"])
-        if self._deltas is not None:
-            self._deltas.restore(state["deltas"], state["content"]["body"])
         if self._call_ids is not None:
             self._call_ids.restore(state["call_ids"])
+        if self._deltas is not None:  # after the ids, of which it makes some again
+            self._deltas.restore(state["deltas"], state["content"]["body"])
         self._message.restore(state["message"])
 
     def stages(self, finish_reason: Callable[[], str | None]) -> list[CoreStage]:

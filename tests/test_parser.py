@@ -383,6 +383,15 @@ def test_a_parser_is_taken_up_elsewhere() -> None:
     assert again.finalize() == parser.finalize()
 
 
+def test_a_parser_that_is_taken_up_elsewhere_keeps_the_ids_that_it_made() -> None:
+    parser = ResponseParser("qwen3", prefix="", deltas=True, call_ids=True)
+    events = parser.feed('<tool_call>{"name": "f", "arguments": {"a": "x')
+    again = ResponseParser.restore(parser.snapshot(), "qwen3")
+    events += again.feed('y"}}</tool_call>') + again.finalize()[1]
+    ids = [event["id"] for event in events if event["type"] == "region_delta" and "id" in event]
+    assert ids == [event["value"]["id"] for event in events if event["type"] == "region_close"]
+
+
 def test_a_snapshot_is_json_and_leaves_its_parser_as_it_was() -> None:
     parser = ResponseParser(TEMPLATE, prefix="")
     parser.feed("ab<thi")
