@@ -6,7 +6,8 @@ Out: their weight; the same items with neighbours joined.
 Two items are joined only where the one that takes their place says exactly what the two said: pieces of
 text; ``region_chunk`` events of one region, equally dirty, whose spans touch; ``region_delta`` events of one
 call where the later one only adds to the arguments; pairs of one key and such events, or of one key and lists
-of events. Anything else between two items keeps them apart.
+of events. Anything else between two items keeps them apart, but for the chunks and the deltas of one region,
+which come in turns: what they say is the same in either order.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def weigh(item: Any) -> int:
         item = item[1]
         kind = type(item)
     if kind is dict:
-        text = item.get("text")
+        text = item.get("text") or item.get("arguments")
         return ITEM_WEIGHT + len(text) if type(text) is str else ITEM_WEIGHT
     if kind is list and item and type(item[0]) in _WEIGHED_BY_THEMSELVES:
         return sum(map(weigh, item))
@@ -52,15 +53,25 @@ def join_neighbours(items: Iterable[Any]) -> list[Any]:
     [{'type': 'region_chunk', 'field': 'content', 'dirty': False, 'text': 'a word'}]
     """
     joined: list[Any] = []
-    run: list[Any] = []
+    runs: list[list[Any]] = []  # of neighbours that are joinable; two where chunks and deltas come in turns
     for item in items:
-        if run and not joinable(run[-1], item):
-            joined.append(_join(run))
-            run.clear()
-        run.append(item)
-    if run:
-        joined.append(_join(run))
+        run = next((run for run in runs if joinable(run[-1], item)), None)
+        if run is not None:
+            run.append(item)
+        elif len(runs) == 1 and _take_turns(runs[0][-1], item):
+            runs.append([item])
+        else:
+            joined += map(_join, runs)
+            runs = [[item]]
+    joined += map(_join, runs)
     return joined
+
+
+def _take_turns(earlier: Any, later: Any) -> bool:
+    """Tell whether these are a chunk and a delta of one region, in either order."""
+    if type(earlier) is not dict or type(later) is not dict or earlier.get("field") != later.get("field"):
+        return False
+    return {earlier.get("type"), later.get("type")} == {"region_chunk", "region_delta"}
 
 
 def joinable(earlier: Any, later: Any) -> bool:

@@ -17,7 +17,7 @@ def delta(**keys: Any) -> dict[str, Any]:
 
 EVENTS = st.lists(
     st.one_of(
-        st.builds(chunk, st.text(max_size=3), st.sampled_from(["content", "reasoning"]), st.booleans()),
+        st.builds(chunk, st.text(max_size=3), st.sampled_from(["content", "tool_calls"]), st.booleans()),
         st.sampled_from(
             [
                 {"type": "region_open", "field": "content"},
@@ -33,14 +33,18 @@ EVENTS = st.lists(
 
 
 def by_character(events: list[dict[str, Any]]) -> list[Any]:
-    """What events say, in a form that does not depend on how their text is cut."""
-    said: list[Any] = []
+    """What events say, in a form that does not depend on how their text is cut, nor on how a region's chunks and
+    deltas take turns: two lists of what is said, for which regions' opens and closes are the bounds.
+    """
+    texts: list[Any] = []
+    deltas: list[Any] = []
     for event in events:
         if event["type"] == "region_chunk":
-            said += [(event["field"], event["dirty"], character) for character in event["text"]]
+            texts += [(event["field"], event["dirty"], character) for character in event["text"]]
         elif event["type"] == "region_delta":
-            said += [(event["index"], event["name"])] if "name" in event else []
-            said += [(event["index"], "arguments", character) for character in event.get("arguments", "")]
+            deltas += [(event["index"], event["name"])] if "name" in event else []
+            deltas += [(event["index"], "arguments", character) for character in event.get("arguments", "")]
         else:
-            said.append(event)
-    return said
+            texts.append(event)
+            deltas.append(event)
+    return [texts, deltas]

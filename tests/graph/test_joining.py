@@ -30,6 +30,25 @@ def test_deltas_of_a_call_collect_their_arguments() -> None:
     assert join_neighbours([delta(name="f"), delta(arguments="{}")]) == [delta(name="f", arguments="{}")]
 
 
+def test_chunks_and_deltas_of_a_region_are_joined_where_they_come_in_turns() -> None:
+    called = {"field": "tool_calls", "dirty": True}
+    turns = [
+        chunk('{"n', **called),
+        chunk('ame": "f", "arguments": {', **called),
+        delta(name="f", arguments="{"),
+        chunk('"a"', **called),
+        delta(arguments='"a":'),
+        chunk(": 1", **called),
+        chunk("}", **called),
+        delta(arguments="1}"),
+    ]
+    assert join_neighbours(turns) == [
+        chunk('{"name": "f", "arguments": {"a": 1}', **called),
+        delta(name="f", arguments='{"a":1}'),
+    ]
+    assert join_neighbours([*turns, {**delta(name="g"), "index": 1}])[2:] == [{**delta(name="g"), "index": 1}]
+
+
 def test_pieces_of_text_and_of_bytes_are_joined_with_their_like() -> None:
     assert join_neighbours(["a", "b", b"c", b"d", "e"]) == ["ab", b"cd", "e"]
 
@@ -67,6 +86,7 @@ def test_joining_loses_nothing_wherever_it_is_done(events: list[dict[str, Any]],
 
 def test_an_item_weighs_its_text_and_a_little_more() -> None:
     weights = {"text": weigh("abc"), "bytes": weigh(b"abc"), "ids": weigh([1, 2, 3]), "chunk": weigh(chunk("abc"))}
+    weights["delta"] = weigh(delta(arguments="abc"))
     assert weights == dict.fromkeys(weights, ITEM_WEIGHT + 3)
     assert weigh(7) == weigh({"type": "region_open"}) == weigh(None) == ITEM_WEIGHT
 
