@@ -19,6 +19,9 @@ from streamparse.stages.deltas.escapes import read_escape
 BLANKS = re.compile(r"[ \t\n\r]*+")
 WORD = re.compile(r"[-+.\w]++")
 
+CONSTANTS = ("true", "false", "null", "True", "False", "None")
+"""Words that are values, and no numbers."""
+
 CALLS, ARGUMENTS, LIST, OBJECT = "C", "(", "[", "{"
 """What stands on the stack for each thing that is open; a list of calls and a call's arguments are those of Python."""
 
@@ -81,23 +84,24 @@ class BracketReader:
 
     @property
     def point(self) -> Point | None:
-        """Where the reading is, but for the word of a value: from the same point on, the same text is read the same."""
+        """Where the reading is, but for the ``word``: from the same point on, the same text is read the same."""
         key = None if self._key is None else "".join(self._key)
         word = "".join(self._word)
         if len(key or "") + len(word) > POINT_AT_MOST:
             return None
-        return self._state, self._stack, self._form, key, "" if self._state == "word" else word, self._held
+        return self._state, self._stack, self._form, key, word if self.word is None else "", self._held
 
     def go_to(self, point: Point, word: str) -> None:
         """Go to a point that the reading has been at, with the word of a value so far."""
-        self._state, self._stack, self._form, key, name, self._held = point
+        self._state, self._stack, self._form, key, name_or_constant, self._held = point
         self._key = None if key is None else [key]
-        self._word = [part for part in (name, word) if part]
+        self._word = [part for part in (name_or_constant, word) if part]
 
     @property
     def word(self) -> str | None:
-        """The word of a value that is being read; None where none is."""
-        return "".join(self._word) if self._state == "word" else None
+        """The word of a value that is being read; None where none is, and where it is so far one of ``CONSTANTS``."""
+        word = "".join(self._word) if self._state == "word" else None
+        return None if word in CONSTANTS else word
 
     def feed(self, text: str) -> None:
         """Follow the next piece of text; raises NotCertain where it can't be followed."""

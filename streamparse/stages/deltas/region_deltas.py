@@ -66,7 +66,7 @@ class RegionDeltas:
         else:
             piece = walk.take(text)
             if piece is not None:
-                return self._passed_on(walk, piece)
+                return walk.events(piece)
             walk.follow(text, self._read)
         calls = self._calls
         events = [event for call in calls[self._taken :] for event in self._events(call)]
@@ -115,13 +115,6 @@ class RegionDeltas:
                 self._unread.clear()
             else:
                 self._unread.append(text)
-
-    def _passed_on(self, walk: Walk, piece: str) -> list[Event]:
-        """The event of a piece of the present call's arguments."""
-        if not piece:
-            return []
-        walk.note(piece)
-        return [walk.event | {"arguments": piece}]
 
     def _walk_here(self) -> Walk | None:
         """The walk through the arguments that are being written, if any are that have a part given out."""

@@ -72,6 +72,9 @@ class DeltaStage:
         """The ``region_chunk`` event with its deltas; ``feed`` for the commonest batch, at less cost."""
         if self._region is None:
             return [event]
+        walk = self.walk
+        if walk is not None and (piece := walk.take(event["text"])) is not None:
+            return [event, *walk.events(piece)]
         deltas = self._region.feed(event["text"])
         self.walk = self._region.walk
         return [event, *deltas]

@@ -13,14 +13,14 @@ from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 from streamparse.stages.deltas.arguments import Arguments
-from streamparse.stages.deltas.bracket_reader import POINT_AT_MOST, WORD
+from streamparse.stages.deltas.bracket_reader import CONSTANTS, POINT_AT_MOST, WORD
 from streamparse.stages.deltas.compact import SLOT, Passing
 from streamparse.stages.deltas.document import NotCertain
 
 PART = re.compile(r"[-+.\w]++|[^-+.\w]++")
 """What a text that is longer than tokens are is cut into."""
 
-WORD_ALONE = re.compile(r"[ \t\n\r]*+([-+.\w]++)")
+NUMBER_ALONE = re.compile(rf"[ \t\n\r]*+((?!(?:{'|'.join(CONSTANTS)})\Z)[-+.\w]++)")
 
 READ_BEFORE = 32
 """How many pieces are read before anything is remembered: a short call has come to its end by then."""
@@ -37,7 +37,7 @@ class PointReader(Protocol):
 
     @property
     def point(self) -> Any:
-        """Where the reading is, but for the word of a value; None where it is at no point."""
+        """Where the reading is, but for the ``word``; None where it is at no point."""
 
     @property
     def passing(self) -> Passing | None:
@@ -45,7 +45,7 @@ class PointReader(Protocol):
 
     @property
     def word(self) -> str | None:
-        """The word of a value that is being read; None where none is."""
+        """The number that is being read, of which there are too many to be known; None where none is."""
 
     def go_to(self, point: Any, word: str) -> None:
         """Go to a point that the reading has been at, with the word of a value so far."""
@@ -142,7 +142,7 @@ class Walk:
         if known is not None:
             piece, self.step = known
             return piece
-        if step.word is not None and (word := WORD_ALONE.fullmatch(text)) is not None:
+        if step.word is not None and (word := NUMBER_ALONE.fullmatch(text)) is not None:
             self._word, self.step = word[1], step.word
             return ""
         if step.passing is None:
@@ -151,6 +151,15 @@ class Walk:
         if passed is not None:
             self._steps.learn(step, text, passed, step)
         return passed
+
+    def events(self, piece: str) -> list[dict[str, Any]]:
+        """The event of what goes out, if anything does."""
+        if not piece:
+            return []
+        self.note(piece)
+        event = self.event.copy()
+        event["arguments"] = piece
+        return [event]
 
     def follow(self, text: str, read: Callable[[str], bool]) -> None:
         """Follow a piece of text, with the help of the reader, which can ``read`` it and says whether it goes on.
@@ -181,7 +190,7 @@ class Walk:
         if not self.step.in_word:
             if word is not None or not step.in_word:
                 self._steps.learn(step, text, piece, self.step)
-        elif not step.in_word and WORD_ALONE.fullmatch(text) is not None:
+        elif not step.in_word and NUMBER_ALONE.fullmatch(text) is not None:
             step.word = self.step
 
     def settle(self) -> None:
