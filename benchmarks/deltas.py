@@ -34,13 +34,20 @@ def arguments_of(kind: str, length: int) -> dict[str, object]:
     return {"items": [{"n": n, "on": True} for n in range(length // 24)]}
 
 
-KINDS = ("prose in one string", "code in one string", "many small items")
+SHORT = "many short calls"
+KINDS = ("prose in one string", "code in one string", "many small items", SHORT)
 
 
 def call_text(kind: str, length: int) -> str:
-    """A call in the form of Hermes and Qwen."""
-    call = {"name": "write", "arguments": arguments_of(kind, length)}
-    return f"<tool_call>\n{json.dumps(call)}\n</tool_call>"
+    """A call in the form of Hermes and Qwen, or many."""
+    if kind == SHORT:
+        return "\n".join(call_with({"city": "Oslo", "days": n, "detailed": True}) for n in range(length // 110))
+    return call_with(arguments_of(kind, length))
+
+
+def call_with(arguments: dict[str, object]) -> str:
+    """A call with some arguments."""
+    return f"<tool_call>\n{json.dumps({'name': 'write', 'arguments': arguments})}\n</tool_call>"
 
 
 def parsing(template: ResponseTemplate, pieces: Sequence[str], *, deltas: bool, errors: str) -> Callable[[], object]:

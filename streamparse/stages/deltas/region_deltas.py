@@ -10,10 +10,12 @@ from typing import Any
 from streamparse.errors import ContentError
 from streamparse.stages.calls import calls_in, function_of
 from streamparse.stages.deltas.arguments import ToolArguments
+from streamparse.stages.deltas.bracket_reader import BracketReader
 from streamparse.stages.deltas.compact import compact
 from streamparse.stages.deltas.document import Call, CallDocument, NotCertain, id_of
 from streamparse.stages.deltas.plan import call_source
 from streamparse.stages.deltas.readers import READERS, Reader, readings_of
+from streamparse.stages.deltas.tags_reader import TagsReader
 from streamparse.stages.deltas.walk import PointReader, Steps, Walk
 from streamparse.stages.region import RegionEnd
 from streamparse.template.model import Field
@@ -161,7 +163,7 @@ class RegionDeltas:
                 self._calls = self._document.calls
                 with suppress(NotCertain):
                     self._reader = READERS[reading.content](reading, self._document, self._lenient)
-                    self._points = self._reader if isinstance(self._reader, PointReader) else None
+                    self._points = self._reader if isinstance(self._reader, BracketReader | TagsReader) else None
 
     def _events(self, call: Call) -> Iterator[Event]:
         """The event of what is new of a call, if anything is."""

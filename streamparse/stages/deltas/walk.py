@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from streamparse.stages.deltas.arguments import Arguments
 from streamparse.stages.deltas.bracket_reader import CONSTANTS, POINT_AT_MOST, WORD
@@ -31,7 +31,6 @@ PIECE_AT_MOST = 24
 """How many steps and pieces of text are remembered, and how long the pieces are that are."""
 
 
-@runtime_checkable
 class PointReader(Protocol):
     """A reader that can be at points: it reads the same text the same each time it goes on from the same point."""
 
