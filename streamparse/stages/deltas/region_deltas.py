@@ -11,8 +11,9 @@ from streamparse.errors import ContentError
 from streamparse.stages.calls import calls_in, function_of
 from streamparse.stages.deltas.arguments import ToolArguments
 from streamparse.stages.deltas.bracket_reader import BracketReader
+from streamparse.stages.deltas.call import Call, id_of
 from streamparse.stages.deltas.compact import compact
-from streamparse.stages.deltas.document import Call, CallDocument, NotCertain, id_of
+from streamparse.stages.deltas.document import CallDocument, NotCertain
 from streamparse.stages.deltas.plan import call_source
 from streamparse.stages.deltas.readers import READERS, Reader, readings_of
 from streamparse.stages.deltas.tags_reader import TagsReader
