@@ -171,6 +171,8 @@ class ResponseParser:
         )
         self._tokens = None if self._detokenizer is None else TokenStage(marks, self._detokenizer.offsets)
         schemas = ToolSchemas.from_tools(tools)
+        if options.errors == "repair":
+            schemas = schemas.mending()
         self._call_ids = CallIds(template) if options.call_ids else None
         made_id = None if self._call_ids is None else self._call_ids.of_delta
         self._deltas = (

@@ -8,6 +8,7 @@ In comes the ``function`` part of a call; out go its arguments, new and cast. Th
   read as, in the schema's order. Numbers keep every digit: whole ones are integers of any size, others floats.
 - Objects and arrays are cast member by member, also within what was read from text.
 - Where a value was guessed from a text that is still known (``SourcedDict``), the schema reads that text instead.
+- Damaged JSON is mended where the mode mends, if only an object or a list can be meant.
 - Arguments that are JSON text of an object become that object; absent or empty ones become an empty object where the
   tool requires none.
 """
@@ -15,10 +16,11 @@ In comes the ``function`` part of a call; out go its arguments, new and cast. Th
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from streamparse.errors import ContentError
+from streamparse.errors import ContentError, ParseError
 from streamparse.stages.content import SourcedDict
 from streamparse.stages.schema_branches import Branch, SchemaReader, as_list, as_schema
 
@@ -29,17 +31,20 @@ MAX_DIGITS = 4300
 """The longest integer that a number in exponent form is written out to, as for Python's own conversions."""
 
 Branches = tuple[Branch, ...]
+Rescue = Callable[[str], Any]
 
 
 class ArgumentCaster:
     """Casts the arguments of one tool's calls; a tool that nobody declared has no schema (None).
 
-    ``schema`` is that of the arguments, and ``reader`` reads its branches.
+    ``schema`` is that of the arguments, and ``reader`` reads its branches. ``rescue`` reads JSON that is damaged; it
+    raises ContentError where that can't be done.
     """
 
-    def __init__(self, tool: str, schema: Any) -> None:
+    def __init__(self, tool: str, schema: Any, rescue: Rescue | None = None) -> None:
         """Take the tool's name and the schema of its arguments."""
         self._tool = tool
+        self._rescue = rescue
         self.schema = schema
         self.reader = SchemaReader(as_schema(schema))
 
@@ -49,7 +54,7 @@ class ArgumentCaster:
         if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
             return self._absent()
         if isinstance(arguments, str):
-            arguments = object_in(arguments)
+            arguments = object_in(arguments, self._rescue)
         if not isinstance(arguments, dict):
             return arguments
         branches = self.reader.branches([self.schema])
@@ -101,6 +106,12 @@ class ArgumentCaster:
                 if isinstance(value, dict):
                     return True, self._object(value, chosen(branches, value), depth)
                 return True, self._items(value, branch, depth) if isinstance(value, list) else value
+        rescued = rescued_value(word, self._rescue)
+        for branch in branches:
+            if isinstance(rescued, dict) and "object" in branch.kinds:
+                return True, self._object(rescued, chosen(branches, rescued), depth)
+            if isinstance(rescued, list) and "array" in branch.kinds:
+                return True, self._items(rescued, branch, depth)
         return "string" in kinds, text
 
     def _object(self, value: dict[str, Any], branch: Branch | None, depth: int) -> dict[str, Any]:
@@ -131,19 +142,29 @@ def chosen(branches: Branches, value: dict[str, Any]) -> Branch | None:
     return next((branch for branch in objects if branch.fits(value)), objects[0] if objects else None)
 
 
-def object_in(text: str) -> Any:
+def object_in(text: str, rescue: Rescue | None = None) -> Any:
     """Read a text that is JSON for an object, or JSON for such a text; any other stays as it is."""
     value: Any = text
     for _ in range(2):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
-            return text
+            value = rescued_value(value.strip(), rescue)
         if isinstance(value, dict):
             return value
         if not isinstance(value, str):
             return text
     return text
+
+
+def rescued_value(text: str, rescue: Rescue | None) -> Any:
+    """Read damaged JSON that begins like an object or a list; None where it can't be read."""
+    if rescue is None or not text.startswith(("{", "[")):
+        return None
+    try:
+        return rescue(text)
+    except ParseError:
+        return None
 
 
 def read_integer(text: str) -> int:

@@ -102,6 +102,8 @@ def _call(value: Any, named: str, captures: Mapping[str, str], shape: CallShape,
         if not isinstance(found, str) or not found.strip():
             raise ContentError("the call has no name")
         name, arguments = found, _first(value, shape.arguments or (("arguments",),))
+        if arguments is _ABSENT and (other := _may_be_arguments(value)) is not None:
+            raise ContentError(f"the call of {found!r} has no arguments, but {other!r}, which may be them")
     function: dict[str, Any] = {"name": known_name(name, shape.name_endings, tools)}
     if arguments is not _ABSENT:
         function["arguments"] = arguments
@@ -126,6 +128,15 @@ def _key_that_names(value: dict[str, Any], shape: CallShape, name: Any) -> str |
             raise ContentError(f"the call is named by its key {first!r}, and has other keys")
         return first
     return first if name is _ABSENT and len(value) == 1 else None
+
+
+def _may_be_arguments(value: dict[str, Any]) -> str | None:
+    """The key of a member of a call that may be its arguments under another name."""
+    function = value.get("function")
+    members = [*value.items(), *(function.items() if isinstance(function, dict) else ())]
+    return next(
+        (key for key, member in members if member and isinstance(member, dict) and member is not function), None
+    )
 
 
 def _first(value: dict[str, Any], paths: tuple[Path, ...]) -> Any:

@@ -115,7 +115,7 @@ class ContentStage:
 
     def _read_whole_calls(self, region: RegionEnd) -> bool:
         """Read the calls of a list that were whole when the generation ended, if there are any; the rest is a fault."""
-        whole = whole_calls(region.field, region.text)
+        whole = whole_calls(region.field, region.text, cut_off=self.finish_reason == "length")
         if whole is None:
             return False
         part = replace(region, text=whole.text, repaired=[], faults=[])
@@ -123,12 +123,16 @@ class ContentStage:
             region.value = self._lenient_value(part)
         except ParseError:
             return False
+        region.repaired += part.repaired
+        region.faults += part.faults
+        region.incomplete = False
+        if whole.size == len(region.text):
+            region.repaired.append("a missing closing bracket")
+            return True
         error = ContentError("the generation ended inside the call", position=whole.size)
         place = len(region.value) + len(part.faults)
         rest = Unmended(place, "", region.text[whole.size :], whole.size, error, {}, incomplete=True)
-        region.repaired += part.repaired
-        region.faults += [*part.faults, rest]
-        region.incomplete = False
+        region.faults.append(rest)
         return True
 
     def _lenient_value(self, region: RegionEnd) -> Any:

@@ -16,6 +16,8 @@ from inspect import isfunction, ismethod
 from typing import Any
 
 from streamparse.errors import ArgumentError, StreamparseError
+from streamparse.repair import Damaged
+from streamparse.repair.json_repair import mend_json
 from streamparse.stages.argument_casting import ArgumentCaster, read_array, read_object
 from streamparse.stages.content import SourcedDict
 from streamparse.stages.function_schema import function_schema
@@ -32,11 +34,16 @@ Calls = Iterator[dict[str, Any]]
 class ToolSchemas:
     """The tools of one conversation, by name.
 
-    ``strict`` has each tool's properties as transformers sees them, ``lenient`` each tool's whole schema.
+    ``strict`` has each tool's properties as transformers sees them, ``lenient`` each tool's whole schema. With
+    ``mends`` lenient casting mends damaged JSON in texts that can only be meant as objects and lists.
     """
 
-    def __init__(self, strict: Mapping[str, Mapping[str, Any]], lenient: Mapping[str, Any]) -> None:
+    def __init__(
+        self, strict: Mapping[str, Mapping[str, Any]], lenient: Mapping[str, Any], *, mends: bool = False
+    ) -> None:
         """Take schemas that ``from_tools`` has sorted out."""
+        self._rescue = self._mended if mends else None
+        self._repaired: dict[str, None] = {}
         self._strict = strict
         self._lenient = lenient
         self._casters: dict[str, ArgumentCaster] = {}
@@ -76,6 +83,16 @@ class ToolSchemas:
                 strict[name] = properties if isinstance(properties, dict) else {}
         return cls(strict, lenient)
 
+    def mending(self) -> ToolSchemas:
+        """Give the same schemas for one parser that mends."""
+        return ToolSchemas(self._strict, self._lenient, mends=True)
+
+    def take_repaired(self) -> list[str]:
+        """Give what was mended since the last time, in words."""
+        repaired = [*self._repaired]
+        self._repaired.clear()
+        return repaired
+
     @property
     def names(self) -> frozenset[str]:
         """The names of the tools."""
@@ -94,7 +111,7 @@ class ToolSchemas:
     def caster(self, name: str) -> ArgumentCaster | None:
         """What lenient casting does to a tool's arguments; None for a tool that nobody declared."""
         if name not in self._casters and name in self._lenient:
-            self._casters[name] = ArgumentCaster(name, self._lenient[name])
+            self._casters[name] = ArgumentCaster(name, self._lenient[name], self._rescue)
         return self._casters.get(name)
 
     def cast(self, value: Any, *, lenient: bool) -> Any:
@@ -128,6 +145,11 @@ class ToolSchemas:
                 # A key that came several times: merge_duplicates made the list.
                 arguments[key] = [strict_cast(item, types) if isinstance(item, str) else item for item in argument]
 
+    def _mended(self, text: str) -> Any:
+        mended = mend_json(Damaged(text))
+        self._repaired.update(dict.fromkeys(mended.repaired))
+        return mended.value
+
     def _cast_leniently(self, value: Any) -> Any:
         if isinstance(value, list):
             return [self._cast_call(item) for item in value]
@@ -137,7 +159,7 @@ class ToolSchemas:
         function = value.get("function") if isinstance(value, dict) else None
         if not isinstance(function, dict) or not isinstance(name := function.get("name"), str):
             return without_sources(value)
-        caster = self.caster(name) or ArgumentCaster(name, None)
+        caster = self.caster(name) or ArgumentCaster(name, None, self._rescue)
         return without_sources({**value, "function": {**function, "arguments": caster.cast(function)}})
 
 

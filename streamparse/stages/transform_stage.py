@@ -106,6 +106,7 @@ class TransformStage:
 
     def _lenient_value(self, region: RegionEnd) -> Any:
         field, value = region.field, region.value
+        self._schemas.take_repaired()
         if field.policy.calls is not None:
             value = as_calls(value, region.captures, field.policy.calls, self._schemas.names)
             if not field.repeats and isinstance(value, dict):
@@ -114,6 +115,7 @@ class TransformStage:
         elif field.transform is not None:
             value = transform_value(value, region.captures, field.transform, field.transform_each, lenient=True)
         value = self._schemas.cast(value, lenient=True)
+        region.repaired += self._schemas.take_repaired()
         check_calls(value)
         return value
 

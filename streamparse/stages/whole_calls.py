@@ -1,7 +1,8 @@
 """The calls of a list that were whole when the generation ended inside the list.
 
 In: a field and the text of its region so far. Out: the part of the text that is calls which another one follows, closed
-as a list, so that it can be read like any other.
+as a list, so that it can be read like any other; the last call is one of them if only the list's bracket is missing,
+unless the generation is known to be cut off.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from streamparse.stages.structure.table import STRUCTURES
 from streamparse.template.model import Field
 
 LISTS = frozenset({"json", "python-call-list"})
+ENDS_OF_CALLS = ("}", ")")
 
 
 class WholeCalls(NamedTuple):
@@ -21,7 +23,7 @@ class WholeCalls(NamedTuple):
     size: int
 
 
-def whole_calls(field: Field, text: str) -> WholeCalls | None:
+def whole_calls(field: Field, text: str, *, cut_off: bool = True) -> WholeCalls | None:
     """The calls before the one that the generation ended in; None where the field has no lists, or no call is whole."""
     if field.policy.calls is None:
         return None
@@ -32,7 +34,12 @@ def whole_calls(field: Field, text: str) -> WholeCalls | None:
             continue
         reader = STRUCTURES[content](arguments)
         reader.feed(text)
-        if reader.whole_items is not None:
+        whole = reader.whole_items
+        if not cut_off and text.rstrip().endswith(ENDS_OF_CALLS):
+            reader.feed("]")
+            if reader.complete:
+                return WholeCalls(text + "]", len(text))
+        if whole is not None:
             close = "]" if arguments.get("brackets", True) else ""
-            return WholeCalls(text[: reader.whole_items] + close, reader.whole_items)
+            return WholeCalls(text[:whole] + close, whole)
     return None

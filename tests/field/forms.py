@@ -208,6 +208,9 @@ FORMS = (
         note="without line breaks",
     ),
     Form(
+        "glm45", HERMES, "<|user|>\nHi<|assistant|>", "<|observation|>", ("<think>", "</think>"), "<think>", note="JSON"
+    ),
+    Form(
         "minimax_m2",
         around(
             "<minimax:tool_call>\n",
@@ -316,6 +319,15 @@ FORMS = (
         ("<seed:think>", "</seed:think>"),
         "<seed:think>",
         typed=False,
+    ),
+    Form(
+        "seed_oss",
+        each("<seed:tool_call>\n", named, "\n</seed:tool_call>"),
+        "<seed:bos>user\nHi<seed:eos><seed:bos>assistant\n",
+        "<seed:eos>",
+        ("<seed:think>", "</seed:think>"),
+        "<seed:think>",
+        note="JSON",
     ),
     Form(
         "step3",

@@ -49,6 +49,20 @@ def test_either_name_for_arguments(form: Form, key: str) -> None:
 
 
 @json_forms
+@pytest.mark.parametrize("key", ["arguments", "parameters"])
+def test_name_and_arguments_of_the_function(form: Form, key: str) -> None:
+    text = written_as(form, compact({"type": "function", "function": {"name": "f", key: {"a": 1}}}))
+    assert message_of(form.family, text, prefix=form.prompt) == {"tool_calls": [call("f", a=1)]}
+
+
+# Nothing but a call's own members says in the JSON of Llama that it is a call.
+@pytest.mark.parametrize("form", [form for form in JSON_FORMS if form.family != "llama3_json"], ids=str)
+def test_a_call_whose_arguments_may_have_another_name_does_not_run_without_them(form: Form) -> None:
+    text = written_as(form, compact({keys(form)[0]: "f", "input": {"a": 1}}))
+    assert message_of(form.family, text, prefix=form.prompt, problems=1) == {}
+
+
+@json_forms
 @pytest.mark.parametrize("arguments", ['{"a": {"b": "ü\\"\\n"}}', '{"a": 1}'])
 def test_arguments_as_a_string_of_json(form: Form, arguments: str) -> None:
     name, key = keys(form)
@@ -146,3 +160,22 @@ def test_a_named_call_without_arguments(form: Form) -> None:
 )
 def test_names_with_dots_dashes_and_colons(family: str, text: str, name: str) -> None:
     assert message_of(family, text) == {"tool_calls": [call(name)]}
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if "f(a=1)" in form.calls([("f", {"a": 1})])], ids=str)
+def test_tuples_anywhere_in_a_value(form: Form) -> None:
+    text = form.calls([("f", {"a": 0})]).replace("0", '{"x": [1, (2, 3)], "y": (), "z": (4)}') + form.turn_end
+    expected = {"tool_calls": [call("f", a={"x": [1, [2, 3]], "y": [], "z": 4})]}
+    assert message_of(form.family, text, prefix=form.prompt) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "problems"),
+    [
+        ("<|tool_call>f{a:1}<tool_call|>", {"tool_calls": [call("f", a=1)]}, 0),
+        ("Use <|tool_call>f for it.", {"content": "Use <|tool_call>f for it."}, 0),
+        ("<|tool_call>call:f(a=1)<tool_call|>Hi", {"content": "Hi"}, 1),
+    ],
+)
+def test_other_openings_of_gemma(text: str, message: dict[str, Any], problems: int) -> None:
+    assert message_of("gemma4", text, problems=problems) == message

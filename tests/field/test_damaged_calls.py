@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -185,3 +186,37 @@ def test_a_value_that_parses_is_never_changed() -> None:
     message, _ = parser.finalize()
     assert shape(message) == {"tool_calls": [call("f", a="{'x': 1,}", b="None", c="```json\n{}\n```")]}
     assert all("repaired" not in event for event in events)
+
+
+@pytest.mark.parametrize("form", MARKED, ids=str)
+def test_arguments_as_a_string_of_damaged_json(form: Form) -> None:
+    text = written_as(form, '{"NAME": "f", "ARGS": "{\'a\': [1, None,],}"}')
+    expected = {"tool_calls": [call("f", a=[1, None])]}
+    for deltas in (False, True):
+        assert message_of(form.family, text, prefix=form.prompt, deltas=deltas) == expected
+    assert message_of(form.family, text, prefix=form.prompt, errors="report", problems=1) == {}
+
+
+TYPED = [{"type": "function", "function": {"name": "f", "parameters": {
+    "type": "object",
+    "properties": {"a": {"type": "object"}, "b": {"type": ["array", "null"]}, "c": {"type": "string"}},
+}}}]  # fmt: skip
+TAGGED = [form for form in FORMS if "quoted" in form.calls([("f", {"a": "quoted"})]).replace('"quoted"', "")]
+
+
+@pytest.mark.parametrize("form", TAGGED, ids=str)
+def test_damaged_json_where_the_schema_wants_an_object_or_a_list(form: Form) -> None:
+    values = {"a": "{'x': True,}", "b": "[1 // one\n, 2,]", "c": "{'x': True,}"}
+    text = form.calls([("f", values)]).replace('string="true"', 'string="false"') + form.turn_end
+    expected = {"tool_calls": [call("f", a={"x": True}, b=[1, 2], c=values["c"])]}
+    for deltas in (False, True):
+        assert message_of(form.family, text, prefix=form.prompt, tools=TYPED, deltas=deltas) == expected
+    parser = ResponseParser(form.family, form.prompt, tools=TYPED, errors="repair", deltas=True)
+    events = [event for character in text for event in parser.feed(character)] + parser.finalize()[1]
+    pieces = [event.get("arguments", "") for event in events if event["type"] == "region_delta"]
+    assert json.loads("".join(pieces)) == expected["tool_calls"][0]["function"]["arguments"]
+    assert [event["repaired"] for event in events if "repaired" in event] != []
+    damaged = values | {"a": "{'x': 1, 2}"}
+    text = form.calls([("f", damaged)]) + form.turn_end
+    message = message_of(form.family, text, prefix=form.prompt, tools=TYPED)
+    assert message["tool_calls"][0]["function"]["arguments"]["a"] == damaged["a"], "what it means can't be told"

@@ -36,6 +36,27 @@ def test_a_whole_call_survives_the_end_of_the_next(form: Form, finish_reason: st
         assert message == {"content": "Hi.", "tool_calls": form.made(PARIS)}
 
 
+IN_BRACKETS = [
+    form for form in FORMS if form.calls(TWO).rstrip(">|/_abcdefghijklmnopqrstuvwxyzTOLCAEND<").endswith("]")
+]
+
+
+@pytest.mark.parametrize("form", IN_BRACKETS, ids=str)
+def test_a_list_of_whole_calls_that_lacks_its_bracket(form: Form) -> None:
+    text = form.calls(TWO)
+    cut = text[: text.rindex("]")]
+    for errors in ("report", "repair"):
+        for finish_reason in (None, "stop"):
+            message = message_of(
+                form.family, cut, prefix=form.prompt, errors=errors, finish_reason=finish_reason, deltas=True
+            )
+            assert message == {"tool_calls": form.made(TWO)}
+        message = message_of(
+            form.family, cut, prefix=form.prompt, errors=errors, finish_reason="length", deltas=True, problems=1
+        )
+        assert message == {"tool_calls": form.made(TWO[:1])}
+
+
 # Of a call that is named by its only key nothing is certain before its end.
 @pytest.mark.parametrize("form", [form for form in FORMS if form.family != "apertus"], ids=str)
 def test_the_event_says_what_was_cut_off(form: Form) -> None:

@@ -56,9 +56,9 @@ UNESCAPED = {quote.closing: re.compile(rf"[^{quote.closing}\\]*+") for quote in 
 
 # What stands on the stack for each thing that can be open, the character that closes it, and what is due in it at its
 # beginning and after a comma.
-LIST, OBJECT, CALLS, ARGUMENTS = "[", "{", "C", "("
-CLOSES = {LIST: "]", OBJECT: "}", CALLS: "]", ARGUMENTS: ")"}
-DUE = {LIST: "value", OBJECT: "key", CALLS: "call", ARGUMENTS: "argument"}
+LIST, OBJECT, CALLS, ARGUMENTS, TUPLE = "[", "{", "C", "(", "T"
+CLOSES = {LIST: "]", OBJECT: "}", CALLS: "]", ARGUMENTS: ")", TUPLE: ")"}
+DUE = {LIST: "value", OBJECT: "key", CALLS: "call", ARGUMENTS: "argument", TUPLE: "value"}
 # What is due after a word or a string that came where the first was due.
 AFTER = {"value": "next", "member": "next", "key": "colon", "call": "paren", "argument": "equals"}
 # The brackets that open something, by what is due.
@@ -67,6 +67,8 @@ OPENS = {
     ("list", "["): CALLS,
     ("paren", "("): ARGUMENTS,
 }
+# Where a list of calls may have a tuple.
+TUPLES = frozenset({"value", "member", "argument"})
 # The characters that lead to the value of a member or an argument.
 LEADS = {("colon", ":"), ("equals", "=")}
 # What must come before the bracket that closes what it is due in.
@@ -265,6 +267,8 @@ class NestedStructure:
             return at
         if (state, character) in OPENS:
             return self._opens(OPENS[state, character], at)
+        if character == "(" and self._grammar.calls and state in TUPLES:
+            return self._opens(TUPLE, at)
         if (state, character) in LEADS:
             self._state = "member"
             self._is_sure()
