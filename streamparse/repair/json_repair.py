@@ -7,6 +7,8 @@ doubled or trailing, equals signs for colons, doubled braces, comments, wrong or
 fence around the value or the word ``json`` before it, text after it, and several values, which become a list. In a
 dialect, a string delimiter inside a string is a quote character.
 
+Where a list of calls can't be read as a whole, ``listed_calls`` reads its calls one by one.
+
 What is not: strings that aren't closed, values that are missing or are words without quotes, and (unless the region's
 close has been seen) missing brackets at the end, since a truncated call must never count as a call. Nor text after the
 value that may be part of it, as in ``{"name": "f"}, "arguments": {}``.
@@ -21,8 +23,11 @@ missing commas or Python's literals.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
+from streamparse.errors import ContentError
+from streamparse.repair.listed_calls import mend_listed_calls
 from streamparse.repair.nested import TOO_MANY, Grammar, NestedReader
 from streamparse.repair.outcome import Damaged, Mended
 from streamparse.repair.reading import Reading
@@ -47,6 +52,25 @@ def mend_json(damaged: Damaged) -> Mended:
     ... ```''')).value
     {'pattern': '\\d+', 'all': True}
     """
+    try:
+        return mend_whole(damaged)
+    except ContentError:
+        listed = mend_one_by_one(damaged) if damaged.lists_calls else None
+        if listed is None:
+            raise
+        return listed
+
+
+def mend_one_by_one(damaged: Damaged) -> Mended | None:
+    """Read the calls of a list by themselves; None where the text is no such list."""
+    reading = Reading(damaged.text)
+    grammar = replace(grammar_of(damaged), allow_truncated=False)
+    before_value(reading)
+    return mend_listed_calls(reading, lambda at: NestedReader(at, grammar).value(), closed=damaged.allow_truncated)
+
+
+def mend_whole(damaged: Damaged) -> Mended:
+    """Read all of a text; raises ContentError."""
     reading = Reading(damaged.text)
     reader = NestedReader(reading, grammar_of(damaged))
     before_value(reading)

@@ -6,9 +6,10 @@ has become a ``region_close``, or, in the lenient modes, a ``region_malformed``.
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
-from streamparse.errors import LimitError, ParseError
+from streamparse.errors import ContentError, LimitError, ParseError
 from streamparse.limits import DEFAULT_LIMITS, Limits, how_to_raise
 from streamparse.repair.outcome import Unmended
 from streamparse.stages.calls import as_calls, check_calls
@@ -20,6 +21,7 @@ from streamparse.stages.region import RegionEnd
 from streamparse.stages.region_writer import Item
 from streamparse.stages.schema_typing import ToolSchemas, calls
 from streamparse.stages.transform import transform_value
+from streamparse.template.policy import CallShape
 
 Event = dict[str, Any]
 
@@ -107,6 +109,8 @@ class TransformStage:
     def _lenient_value(self, region: RegionEnd) -> Any:
         field, value = region.field, region.value
         self._schemas.take_repaired()
+        if field.policy.calls is not None and isinstance(value, list) and not region.captures.get("name"):
+            return self._calls_of(region, value, field.policy.calls)
         if field.policy.calls is not None:
             value = as_calls(value, region.captures, field.policy.calls, self._schemas.names)
             if not field.repeats and isinstance(value, dict):
@@ -126,6 +130,25 @@ class TransformStage:
             reason = f"more than {self._most_calls} tool calls; {how_to_raise('calls')}"
             raise LimitError(reason, limit="calls")
         self._calls += count
+
+    def _calls_of(self, region: RegionEnd, items: list[Any], shape: CallShape) -> list[Any]:
+        """The calls of a list; one that is no call is a fault of the region, unless there are no others."""
+        found: list[Any] = []
+        faults: list[Unmended] = []
+        left_out = {fault.index for fault in region.faults}
+        places = (place for place in count() if place not in left_out)
+        for item, place in zip(items, places, strict=False):
+            try:
+                call = self._schemas.cast(as_calls(item, region.captures, shape, self._schemas.names), lenient=True)
+                check_calls(call)
+                found.append(call)
+            except ContentError as error:
+                faults.append(Unmended(place, "", region.text, 0, error, {}))
+        if faults and not found:
+            raise faults[0].error
+        region.faults = sorted([*region.faults, *faults], key=lambda fault: fault.index)
+        region.repaired += self._schemas.take_repaired()
+        return found
 
     def _malformed(self, region: RegionEnd, error: ParseError) -> Event:
         event: Event = {
@@ -149,6 +172,12 @@ class TransformStage:
             return None
         return partial if place == 0 and len(partial) > 1 else partial[place]
 
+    def _partial_of(self, region: RegionEnd, fault: Unmended) -> Any:
+        """What could be read of a call that is left out."""
+        if fault.name:
+            return {"name": fault.name, "arguments": fault.arguments}
+        return self._partial(region, -1) if fault.incomplete else None
+
     def _fault(self, region: RegionEnd, fault: Unmended) -> Event:
         """One call of a list that is malformed or cut off, although the others are not."""
         event: Event = {
@@ -158,7 +187,7 @@ class TransformStage:
             "error": fault.error.reason,
             "position": region.body_start + fault.position,
             "captures": region.captures,
-            "partial": {"name": fault.name, "arguments": fault.arguments} if fault.name else self._partial(region, -1),
+            "partial": self._partial_of(region, fault),
             "incomplete": fault.incomplete,
         }
         if self._spans:
