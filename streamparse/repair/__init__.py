@@ -44,11 +44,12 @@ MENDERS: dict[str, Mender] = {
 TAG_NAME = re.compile(r"(?<!P)<(?:\\?/)?([^\W\d][\w:.-]*)")
 
 
-def mend(field: Field, text: str, *, allow_truncated: bool = False) -> Mended:
+def mend(field: Field, text: str, *, allow_truncated: bool = False, settled: bool = False) -> Mended:
     """Mend the text of one of a field's regions, as the field's own content or else as one of its alternatives.
 
     With ``allow_truncated`` closing brackets and tags that are missing at the end are supplied: for regions whose close
-    delimiter has been seen. Strings are not closed in any case, and no value is made up.
+    delimiter has been seen. With ``settled`` a value in tags may end there without a line break. Strings are not closed
+    in any case, and no value is made up.
 
     Where nothing safe can be done it raises the ContentError that the field's own reading raises; where that reading
     gives a value which the markup contradicts (``xml-inline``), the mender's. Raises LimitError for a text that is
@@ -62,7 +63,13 @@ def mend(field: Field, text: str, *, allow_truncated: bool = False) -> Mended:
             continue
         try:
             known = Damaged(
-                text, arguments, allow_truncated, field.policy.calls is not None, wrappers_of(field), field.limits
+                text,
+                arguments,
+                allow_truncated,
+                field.policy.calls is not None,
+                wrappers_of(field),
+                settled,
+                field.limits,
             )
             return mender(known)
         except ContentError as error:

@@ -15,7 +15,8 @@ class Damaged:
     """A region's text that its content parser can't read, and what is known about it.
 
     ``arguments`` are those of the content parser. With ``allow_truncated`` closing brackets and tags may be missing at
-    the end: that is for regions whose close delimiter has been seen. ``lists_calls`` says that a list is a list of
+    the end: that is for regions whose close delimiter has been seen; ``settled`` says that what follows it shows that
+    it can't be a part of the text. ``lists_calls`` says that a list is a list of
     calls, so that several lists are one longer list. ``wrappers`` are names of tags that may close around the text.
     """
 
@@ -24,6 +25,7 @@ class Damaged:
     allow_truncated: bool = False
     lists_calls: bool = False
     wrappers: frozenset[str] = frozenset()
+    settled: bool = False
     limits: Limits = DEFAULT_LIMITS
 
 

@@ -6,8 +6,8 @@ value ends at the first closing tag. So what counts is what the markup says:
 
 - A closing tag, or a whole tag, that is quoted in a value is text of the value. Beginnings and closing tags belong
   together as brackets do, and the closing tag that counts is the last one before the next tag or the end.
-- A value without a closing tag ends where the next tag begins, at the start of a line; and at the end of the text,
-  after a line break, if the region's close has been seen.
+- A value without a closing tag ends where the next tag begins, at the start of a line; and at the end of the text, if
+  the region's close has been seen: after a line break, or anywhere if what follows shows that it is the close.
 - A closing tag of a similar name (``</param>``) in that place counts. Doubled ones are dropped, and so are tags at the
   edges of a key. Tags that close around the text (``</function>``) may stand at its end.
 - Text between tags, a tag that isn't whole (``<parameter=path`` without its ``>``), and a key with a tag in it can't be
@@ -246,7 +246,7 @@ class TagEnds:
             self._mends("a wrong closing tag")
             return wrong, end, number + 1
         value_end = start + len(text[start:end].rstrip(" \t"))
-        if at_end and not text.endswith("\n", start, value_end):
+        if at_end and not self._damaged.settled and not text.endswith("\n", start, value_end):
             raise content_error("the value has no closing tag", text, start)
         self._mends("a missing closing tag")
         if self._outline.shape.after_value is None and text.endswith("\n", start, value_end):

@@ -141,7 +141,7 @@ class ContentStage:
         try:
             return self._read(region)
         except ContentError:
-            mended = mend(field, text, allow_truncated=region.closed)
+            mended = mend(field, text, allow_truncated=region.closed, settled=region.settled)
             if mended.repaired and not self._repair:
                 raise  # one call of a list that can't be read is left out in either mode
             region.repaired += mended.repaired
@@ -174,7 +174,7 @@ class ContentStage:
         reason = check_tags(region.text, region.field.content_arguments)
         if reason is None:
             return value
-        quoting = read_quoting_tags(Damaged(region.text, region.field.content_arguments))
+        quoting = read_quoting_tags(Damaged(region.text, region.field.content_arguments, limits=region.field.limits))
         if quoting is None:
             raise ContentError(reason)
         region.repaired += quoting.repaired

@@ -19,6 +19,7 @@ class RegionEnd:
     in characters of the generation. ``closed`` is false where its close delimiter is missing, ``complete`` then says
     whether the text is complete by its own syntax, None that more could have followed if the generation was cut off.
     ``reading`` says which of the field's readings gave the value: 0 is its own, and then come its alternatives.
+    ``settled`` says that what follows the close shows that it is one, although the text is not complete.
     """
 
     field: Field
@@ -28,6 +29,7 @@ class RegionEnd:
     end: int
     closed: bool
     complete: bool | None = True
+    settled: bool = False
     text: str = ""
     value: Any = None
     reading: int = 0

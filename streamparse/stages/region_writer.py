@@ -99,11 +99,11 @@ class RegionWriter:
         self._pass(delimiter)
         self._open(field, start, self.position, captures)
 
-    def close(self, delimiter: str, captures: dict[str, str]) -> None:
-        """The open region ends at its close delimiter."""
+    def close(self, delimiter: str, captures: dict[str, str], *, settled: bool = False) -> None:
+        """The open region ends at its close delimiter, ``settled`` by what follows it."""
         start = self.position
         self._pass(delimiter)
-        self._end(start, self.position, self._captures | captures, closed=True)
+        self._end(start, self.position, self._captures | captures, closed=True, settled=settled)
 
     def end_unclosed(self, *, closed: bool = True, complete: bool | None = False) -> None:
         """The open region, if one is, ends here, without a close delimiter.
@@ -186,11 +186,18 @@ class RegionWriter:
         self.items.append(event)
 
     def _end(
-        self, start: int, end: int, captures: dict[str, str], *, closed: bool, complete: bool | None = True
+        self,
+        start: int,
+        end: int,
+        captures: dict[str, str],
+        *,
+        closed: bool,
+        complete: bool | None = True,
+        settled: bool = False,
     ) -> None:
         field = self.open_field
         assert field is not None, "only an open region ends"
-        self.items.append(RegionEnd(field, captures, self._body_start, start, end, closed, complete))
+        self.items.append(RegionEnd(field, captures, self._body_start, start, end, closed, complete, settled))
         self.open_field = None
 
     def _report_unclaimed(self, text: str, start: int) -> None:

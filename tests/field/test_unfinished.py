@@ -253,3 +253,27 @@ def test_a_mended_end_is_said() -> None:
     parser = ResponseParser("qwen3", CHATML, errors="report")
     events = parser.feed(f"<tool_call>{CALL}") + parser.finalize()[1]
     assert [event["repaired"] for event in events if "repaired" in event] == [["the close delimiter is missing"]]
+
+
+UNCLOSED = [
+    form
+    for form in FORMS
+    if re.search(r"</[^<>]*(?:param|arg_value)[^<>]*>", form.calls([("f", {"a": "x"})])) and form.family != "qwen3"
+]
+
+
+@pytest.mark.parametrize("form", UNCLOSED, ids=str)
+@pytest.mark.parametrize("finish_reason", [None, "stop", "length"])
+def test_a_last_value_without_its_closing_tag(form: Form, finish_reason: str | None) -> None:
+    def without_tag(written: list[Call]) -> str:
+        return re.sub(r"\n?</[^<>]*(?:param|arg_value)[^<>]*>(?=\s*</)", "", form.calls(written))
+
+    written: list[Call] = [("f", {"a": "x", "b": "big"})]
+    expected = {"tool_calls": form.made(written)}
+    ended = {"prefix": form.prompt, "finish_reason": finish_reason}
+    assert message_of(form.family, without_tag(written) + form.turn_end, **ended) == expected
+    followed = without_tag(written) + "\n" + form.calls(written)
+    assert message_of(form.family, followed, **ended) == {"tool_calls": form.made(written * 2)}
+    cut_off = finish_reason == "length"
+    message = message_of(form.family, without_tag(written), problems=int(cut_off), **ended)
+    assert message == ({} if cut_off else expected)

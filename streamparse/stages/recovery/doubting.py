@@ -142,6 +142,6 @@ class Doubting:
         core, held = self._core, self._held.text()
         offset, close = self._latest
         core.writer.text(held[:offset], None)
-        core.writer.close(close.text, close.captures)
+        core.writer.close(close.text, close.captures, settled=True)
         core.outside()
         core.read_again(held[offset + len(close.text) :] + (seen.text if seen is not None else ""))
