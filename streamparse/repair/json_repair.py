@@ -64,9 +64,9 @@ def mend_json(damaged: Damaged) -> Mended:
 def mend_one_by_one(damaged: Damaged) -> Mended | None:
     """Read the calls of a list by themselves; None where the text is no such list."""
     reading = Reading(damaged.text)
-    grammar = replace(grammar_of(damaged), allow_truncated=False)
+    reader = NestedReader(reading, replace(grammar_of(damaged), allow_truncated=False))
     before_value(reading)
-    return mend_listed_calls(reading, lambda at: NestedReader(at, grammar).value(), closed=damaged.allow_truncated)
+    return mend_listed_calls(reading, reader.value, closed=damaged.allow_truncated)
 
 
 def mend_whole(damaged: Damaged) -> Mended:

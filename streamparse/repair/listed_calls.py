@@ -20,7 +20,8 @@ STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"|["\[\]{}]', re.DOTALL)
 NAME = re.compile(r'"(?:tool_)?name"\s*+:\s*+"([^"\\]++)"')
 END = re.compile(r"\s*+(?:`++\s*+)?\Z")
 
-ReadValue = Callable[[Reading], Any]
+ReadValue = Callable[[], Any]
+"""Reads the value that stands at the present position; raises ContentError."""
 
 
 def mend_listed_calls(reading: Reading, read: ReadValue, *, closed: bool) -> Mended | None:
@@ -38,7 +39,7 @@ def mend_listed_calls(reading: Reading, read: ReadValue, *, closed: bool) -> Men
             break
         start, repaired = reading.position, dict(reading.repaired)
         try:
-            calls.append(read(reading))
+            calls.append(read())
         except ContentError as found:
             reading.repaired = repaired
             reading.position = end_of_object(reading.text, start)
