@@ -1,5 +1,6 @@
 """Turns what a language model writes, while it is writing it, into structured events."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from streamparse.errors import (
@@ -31,6 +32,7 @@ from streamparse.template import (
 )
 
 if TYPE_CHECKING:
+    from streamparse.adapters.huggingface import parse_generate
     from streamparse.infer import Inference, InferenceError, UnverifiedWarning, infer_response_template
 
 __all__ = [
@@ -64,6 +66,7 @@ __all__ = [
     "get_response_template",
     "infer_response_template",
     "load_response_template",
+    "parse_generate",
     "parse_many",
     "parse_response",
     "parse_stream",
@@ -71,13 +74,18 @@ __all__ = [
     "response_template_names",
 ]
 
-_INFERENCE = ("Inference", "InferenceError", "UnverifiedWarning", "infer_response_template")
+_INFER, _HUGGINGFACE = "streamparse.infer", "streamparse.adapters.huggingface"
+_FOUND_IN = {
+    "Inference": _INFER,
+    "InferenceError": _INFER,
+    "UnverifiedWarning": _INFER,
+    "infer_response_template": _INFER,
+    "parse_generate": _HUGGINGFACE,
+}
+"""Names whose modules are imported when they are asked for, as what they do needs an extra."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import inference when it is asked for: it renders chat templates with Jinja, which is an extra."""
-    if name not in _INFERENCE:
+    if name not in _FOUND_IN:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from streamparse import infer
-
-    return getattr(infer, name)
+    return getattr(import_module(_FOUND_IN[name]), name)
