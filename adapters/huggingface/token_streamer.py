@@ -1,6 +1,7 @@
 """A streamer for ``generate(streamer=…)`` that hands on token ids, holds the generation back, and can end it.
 
-In:  what ``generate()`` puts: the prompt's ids, then those of each step, of shape (1,), (1, tokens) or (tokens,).
+In:  what ``generate()`` puts: the prompt's ids, of shape (1, tokens) or (tokens,), then those of each step, of shape
+     (1,), or (1, tokens) where a step writes several (assisted generation).
 Out: an asynchronous source: lists of token ids as they come, then an ``End`` with the finish reason and the usage.
 
     generating thread                                  event loop
@@ -72,7 +73,7 @@ class TokenStreamer:
         """
         account = self._account
         try:
-            ids = _ids_of_one_sequence(value)
+            ids = _ids_of_one_sequence(value, is_step=account.prompt is not None)
         except StreamparseError as error:
             self._mailbox.end(error)
             raise
@@ -193,14 +194,16 @@ class _Account:
         return End(reason, usage)
 
 
-def _ids_of_one_sequence(value: Any) -> list[int]:
-    """The ids of a step as a list; raises SourceError where there are those of several sequences."""
+def _ids_of_one_sequence(value: Any, *, is_step: bool) -> list[int]:
+    """The ids as a list; raises SourceError where there are those of several sequences.
+
+    Those are rows in two dimensions, and in one, where it is a step's, elements: one id for each sequence.
+    """
     shape: tuple[int, ...] = getattr(value, "shape", ())
-    if len(shape) > 1:
-        if shape[0] != 1:
-            raise SourceError(
-                f"a TokenStreamer takes one sequence, but generate() writes {shape[0]} at once: call it once for each "
-                "prompt, with num_return_sequences=1 and a streamer of its own"
-            )
-        value = value[0]
-    return as_ids(value)
+    sequences = shape[0] if len(shape) > 1 or (shape and is_step) else 1
+    if sequences > 1:
+        raise SourceError(
+            f"a TokenStreamer takes one sequence, but generate() writes {sequences} at once: call it once for each "
+            "prompt, with num_return_sequences=1 and a streamer of its own"
+        )
+    return as_ids(value[0] if len(shape) > 1 else value)

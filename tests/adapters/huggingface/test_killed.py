@@ -25,10 +25,10 @@ SETTINGS: dict[str, Any] = {"max_new_tokens": 4000, "do_sample": False}
 
 
 class FailsAt(Writes):
-    """Writes the same character for ever, and fails at a token."""
+    """Writes the same line for ever, and fails at a token."""
 
     def __init__(self, token: int) -> None:
-        super().__init__("x")
+        super().__init__("word\n")
         self.token = token
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
@@ -98,7 +98,7 @@ async def test_a_reader_that_goes_away(
     chance = random.Random(6)
     tasks = living_tasks()
     for _ in range(TIMES):
-        writes = Writes("x")
+        writes = Writes("word\n")
         await end(make(writes, chance), chance)
         assert threads() == []
         assert living_tasks() == tasks
@@ -112,7 +112,7 @@ async def test_a_stream_that_is_dropped(
     chance = random.Random(7)
     tasks = living_tasks()
     for _ in range(TIMES):
-        writes = Writes("x")
+        writes = Writes("word\n")
         stream = make(writes, chance)
         for _event in range(chance.randrange(1, 5)):
             await anext(stream)

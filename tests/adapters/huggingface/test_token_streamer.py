@@ -96,26 +96,28 @@ async def test_a_delimiter_is_recognized_by_its_token_and_spans_count_tokens() -
     assert (close["token_start"], close["token_end"]) == (21, 22)
 
 
-@pytest.mark.parametrize("shape", [(1, 3), (3,)])
-async def test_several_ids_may_come_at_once_as_in_assisted_generation(shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("prompt", [PROMPT, PROMPT[0], PROMPT[:, :0]], ids=["rows", "one dimension", "empty"])
+async def test_several_ids_may_come_at_once_as_in_assisted_generation(prompt: Any) -> None:
     streamer = TokenStreamer()
 
     def generate() -> None:
-        streamer.put(PROMPT)
-        streamer.put(np.array([*map(ord, "abc")]).reshape(shape))
+        streamer.put(prompt)
+        streamer.put(np.array([[*map(ord, "abc")]]))
         streamer.end()
 
     async with parse_stream(streamer.source(generate), "qwen3", prefix="", tokenizer=Characters()) as stream:
         assert [event async for event in stream][-1]["message"]["content"] == "abc"
 
 
-async def test_a_batch_is_refused_on_both_sides() -> None:
+@pytest.mark.parametrize("values", [[[[1, 2], [3, 4]]], [[[1, 2]], [3, 4]]], ids=["by its prompts", "by its steps"])
+async def test_a_batch_is_refused_on_both_sides(values: list[Any]) -> None:
     streamer = TokenStreamer()
     failures: list[BaseException] = []
 
     def generate() -> None:
         try:
-            streamer.put(np.array([[1, 2], [3, 4]]))
+            for value in values:
+                streamer.put(np.array(value))
         except SourceError as error:
             failures.append(error)
             raise

@@ -79,7 +79,7 @@ def spelled(text: str) -> list[int]:
 
 
 class Writes:
-    """A logits processor that makes a model write these ids, the last of them for ever; counts the tokens."""
+    """A logits processor that makes a model write these ids, over and over; counts the tokens."""
 
     def __init__(self, text: str | list[int]) -> None:
         self.ids = tiny_tokenizer()(text)["input_ids"] if isinstance(text, str) else text
@@ -87,6 +87,6 @@ class Writes:
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         forced = scores.new_full(scores.shape, float("-inf"))
-        forced[:, self.ids[min(self.written, len(self.ids) - 1)]] = 0.0
+        forced[:, self.ids[self.written % len(self.ids)]] = 0.0
         self.written += 1
         return forced
