@@ -1,5 +1,7 @@
 """``streamparse demo``: recorded outputs of three formats, replayed through the real graph at reading speed.
 
+With ``--live`` a small model answers questions instead (``chat.py``).
+
 The recordings are those of ``examples/recordings``, which ship with the package: a line that describes the recording,
 then a line for each token.
 """
@@ -17,7 +19,8 @@ import anyio
 from rich.console import Console
 from rich.text import Text
 
-from streamparse.cli.command import Command
+from streamparse.cli import chat
+from streamparse.cli.command import Command, UsageError
 from streamparse.cli.lines import shown
 from streamparse.cli.live import LiveView, console_on
 from streamparse.cli.output import show
@@ -30,7 +33,8 @@ READING_SPEED = 30.0
 EXAMPLES = """\
   streamparse demo                          replay three recordings in the terminal
   streamparse demo --speed 100              the same for fast readers
-  streamparse demo --plain > demo.txt       without colours and redrawing"""
+  streamparse demo --plain > demo.txt       without colours and redrawing
+  streamparse demo --live                   ask a small model (its packages are not installed with streamparse)"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"tokens a second (default: {READING_SPEED:g}; where the output is no terminal: as fast as it goes)",
     )
     parser.add_argument("--plain", action="store_true", help="no colours and no redrawing")
+    parser.add_argument("--live", action="store_true", help="ask a small model, and watch its answers being parsed")
+    parser.add_argument("--think", action="store_true", help="with --live: have it reason before it answers")
 
 
 def _speed(text: str) -> float:
@@ -55,7 +61,11 @@ def _speed(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replay the recordings, one after the other."""
+    """Replay the recordings, one after the other; or ask a model."""
+    if arguments.live:
+        return chat.run(arguments)
+    if arguments.think:
+        raise UsageError("--think goes with --live")
     speed = arguments.speed or (READING_SPEED if sys.stdout.isatty() else None)
     console = console_on(plain=arguments.plain)
     codes = [anyio.run(_replay, name, console, 1 / speed if speed else 0.0) for name in RECORDINGS]
@@ -90,4 +100,4 @@ async def _at_pace(tokens: list[str], pause: float) -> AsyncIterator[str]:
         yield token
 
 
-COMMAND = Command("replay recorded outputs of three formats", EXAMPLES, add_arguments, run)
+COMMAND = Command("replay recorded outputs of three formats, or ask a small model", EXAMPLES, add_arguments, run)
