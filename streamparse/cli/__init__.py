@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import NoReturn
 
-from streamparse.cli import demo, infer, parse, templates
+from streamparse.cli import demo, infer, parse, serve, templates
 from streamparse.cli.command import FAULTY, INTERRUPTED, PIPE_CLOSED, USAGE, Command, UsageError
 from streamparse.cli.lines import one_line
 from streamparse.errors import StreamparseError, TemplateError
@@ -24,6 +24,7 @@ COMMANDS: dict[str, Command] = {
     "templates": templates.COMMAND,
     "infer": infer.COMMAND,
     "demo": demo.COMMAND,
+    "serve": serve.COMMAND,
 }
 
 EXIT_CODES = """\

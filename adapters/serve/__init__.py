@@ -1,0 +1,21 @@
+"""A server of chat completions in front of any endpoint of raw completions: ``streamparse serve``.
+
+=====================  ===========================================================================
+``settings``           all that a server can be told
+``app``                the ASGI application: endpoints, limits, cancellation
+``request``            the body of a request, checked
+``prompt``             messages as a prompt, by the model's chat template
+``answer``             completions of the upstream, parsed, as chunks or whole
+``usage``              the tokens that a request used
+``errors``             what a client is told when a request can't be served
+``metrics``            what is counted, for Prometheus
+``special_tokens``     the special tokens of a model that its chat template writes
+=====================  ===========================================================================
+
+It needs the extra ``serve``; the source and the sink that it stands on are those of ``streamparse.adapters.openai``.
+"""
+
+from streamparse.adapters.serve.app import create_app
+from streamparse.adapters.serve.settings import Settings
+
+__all__ = ["Settings", "create_app"]

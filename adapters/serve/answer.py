@@ -1,0 +1,205 @@
+"""The answer to one request: completions of the upstream, parsed, as chunks or as a whole chat completion.
+
+In:  a checked request, its prompt, and ASGI's ``send``.
+Out: the answer, sent. Its choices are generated side by side, each by a completion and a parser of its own.
+
+An error before the answer has begun is raised, so that it can have a status of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+import httpx
+from starlette.types import Send
+
+from streamparse.adapters.openai import DONE, ChatCompletionChunks, RawCompletion, chat_completion, sse_event
+from streamparse.adapters.openai.chunks import Chunk, new_id
+from streamparse.adapters.serve.errors import as_request_error, took_too_long
+from streamparse.adapters.serve.metrics import Metrics, Outcome
+from streamparse.adapters.serve.request import ChatRequest
+from streamparse.adapters.serve.settings import Settings
+from streamparse.adapters.serve.usage import total_usage
+from streamparse.errors import StreamparseError
+from streamparse.graph.closing import close_all
+from streamparse.stream import parse_stream
+from streamparse.template import load_response_template
+
+_EVENT_STREAM = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache"),
+    (b"x-accel-buffering", b"no"),  # asks proxies such as nginx to pass each piece on
+]
+
+_LAST_WORD_SECONDS = 5.0
+"""How long a client that reads nothing is given to take the error that ends its stream."""
+
+Take = Callable[[list[Chunk]], Awaitable[None]]
+
+
+class ChatAnswer:
+    """Answers one request, as an asynchronous context manager; ``client`` is what the upstream is asked with.
+
+    ``deadline`` is a time of anyio's clock, when the request's time is up.
+    """
+
+    def __init__(
+        self,
+        request: ChatRequest,
+        prompt: str,
+        settings: Settings,
+        *,
+        client: httpx.AsyncClient,
+        metrics: Metrics,
+        deadline: float,
+    ) -> None:
+        self._request = request
+        self._prompt = prompt
+        self._settings = settings
+        self._client = client
+        self._metrics = metrics
+        self._deadline = deadline
+        has_calls = "tool_calls" in load_response_template(settings.template).fields
+        self._without = ["tool_calls"] if has_calls and not request.calls_allowed else []
+        self._choices = range(request.choices)
+        self._completions = [self._completion(index) for index in self._choices]
+        self._usages: list[Any] = [None] * request.choices
+        id, created, model = new_id(), int(time.time()), settings.model or request.model or ""
+        self._machines = [
+            ChatCompletionChunks(
+                settings.template,
+                id=id,
+                created=created,
+                model=model,
+                index=index,
+                include_usage=request.include_usage,
+            )
+            for index in self._choices
+        ]
+
+    async def __aenter__(self) -> Self:
+        """Ask the upstream, and return when it has begun to answer for all choices; raises StreamparseError."""
+        try:
+            await self._side_by_side(lambda index: self._completions[index].open())
+        except BaseException:
+            await close_all(self._completions)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await close_all(self._completions)
+
+    async def whole(self) -> dict[str, Any]:
+        """Generate a whole chat completion; raises StreamparseError.
+
+        It is parsed without deltas, so that no call is announced that turns out malformed.
+        """
+        chunks: list[Chunk] = []
+
+        async def take(more: list[Chunk]) -> None:
+            chunks.extend(more)
+
+        await self._side_by_side(lambda index: self._generate(index, take, deltas=False))
+        return {**chat_completion(chunks), "usage": self._usage()}
+
+    async def stream(self, send: Send, outcome: Outcome) -> int:
+        """Generate, and send chunks as they are made; the first say the role, in the order of the choices.
+
+        Returns the status that the answer would have had if it had not begun before it was known. An error goes out as
+        an error object, after which the stream ends without ``[DONE]``.
+        """
+        await send({"type": "http.response.start", "status": 200, "headers": _EVENT_STREAM})
+
+        async def take(chunks: list[Chunk]) -> None:
+            if chunks:
+                outcome.begins()
+                await _send_part(send, b"".join(map(sse_event, chunks)))
+
+        try:
+            await take([chunk for machine in self._machines for chunk in machine.start()])
+            await self._side_by_side(lambda index: self._generate(index, take, deltas=True))
+        except StreamparseError as error:
+            failure = as_request_error(error)
+            with anyio.move_on_after(_LAST_WORD_SECONDS):
+                await _send_part(send, sse_event(failure.object()), last=True)
+            return failure.status
+        usage = self._usage()
+        if usage is not None and self._request.include_usage:
+            await take([self._machines[0].usage_chunk(usage)])
+        await _send_part(send, DONE, last=True)
+        return 200
+
+    async def _generate(self, index: int, take: Take, *, deltas: bool) -> None:
+        """Parse one completion, and hand on its chunks."""
+        settings, machine = self._settings, self._machines[index]
+        stream = parse_stream(
+            self._completions[index],
+            settings.template,
+            prefix=self._prompt,
+            tools=self._request.tools,
+            errors=settings.errors,
+            deltas=deltas,
+            without=self._without,
+        )
+        async with stream as events:
+            async for event in events:
+                if event["type"] == "message":
+                    self._metrics.saw(event)
+                await take(machine.feed(event))
+        self._usages[index] = None if stream.end is None else stream.end.usage
+
+    async def _side_by_side(self, work: Callable[[int], Awaitable[None]]) -> None:
+        """Do the work for all choices at the same time, up to the deadline.
+
+        The first error of streamparse stops it, and is raised.
+        """
+        failures: list[StreamparseError] = []
+
+        async def one(index: int) -> None:
+            try:
+                await work(index)
+            except StreamparseError as error:
+                failures.append(error)
+                tasks.cancel_scope.cancel()
+
+        with anyio.CancelScope(deadline=self._deadline) as scope:
+            async with anyio.create_task_group() as tasks:
+                for index in self._choices:
+                    tasks.start_soon(one, index)
+        if failures:
+            raise failures[0]
+        if scope.cancelled_caught:
+            raise took_too_long(self._settings.request_seconds)
+
+    def _usage(self) -> dict[str, Any] | None:
+        usage = total_usage(self._usages)
+        if usage is not None:
+            self._metrics.used(usage)
+        return usage
+
+    def _completion(self, index: int) -> RawCompletion:
+        settings, request = self._settings, self._request
+        parameters = {**request.parameters, "max_tokens": request.max_tokens or settings.max_tokens}
+        if request.seed is not None:
+            parameters["seed"] = request.seed + index
+        return RawCompletion(
+            settings.upstream,
+            self._prompt,
+            server=settings.server,
+            model=settings.model or request.model,
+            parameters=parameters,
+            special_tokens=settings.special_tokens,
+            api_key=settings.upstream_key,
+            timeout=settings.silence_seconds,
+            client=self._client,
+        )
+
+
+async def _send_part(send: Send, body: bytes, *, last: bool = False) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": not last})

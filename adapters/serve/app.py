@@ -1,0 +1,216 @@
+"""The server as an ASGI application: chat completions in front of an endpoint of raw completions.
+
+In:  ``Settings``.
+Out: a Starlette application with ``/v1/chat/completions``, ``/v1/models``, ``/health`` and ``/metrics``.
+
+A request whose client goes away, that takes too long, or that is under way when the server is stopped for good, is
+cancelled, and with it its completions: the connection to the upstream is closed, and the upstream stops generating.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import anyio
+import anyio.to_thread
+import httpx
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from streamparse.adapters.serve.answer import ChatAnswer
+from streamparse.adapters.serve.errors import RequestError, as_request_error, json_response, took_too_long
+from streamparse.adapters.serve.metrics import Metrics, Outcome
+from streamparse.adapters.serve.prompt import PromptRenderer
+from streamparse.adapters.serve.request import ChatRequest, read_request
+from streamparse.adapters.serve.settings import Settings
+from streamparse.errors import StreamparseError
+
+_METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def create_app(settings: Settings) -> Starlette:
+    """Make the application; raises InferenceError if the chat template can't be compiled."""
+    server = _Server(settings)
+    return Starlette(
+        routes=[
+            Route("/v1/chat/completions", _ChatCompletions(server), methods=["POST"]),
+            Route("/v1/models", server.models),
+            Route("/health", server.health),
+            Route("/metrics", server.metrics_text),
+        ],
+        exception_handlers={HTTPException: _http_error, RequestError: _request_error},
+        lifespan=server.lifespan,
+    )
+
+
+class _Server:
+    """The endpoints, and what they share."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._prompts = PromptRenderer(
+            settings.chat_template, arguments=settings.chat_template_arguments, keep_bos=settings.keep_bos
+        )
+        self._metrics = Metrics()
+        self._running = 0
+        self._started = int(time.time())
+        self._client: httpx.AsyncClient
+
+    @asynccontextmanager
+    async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        """Hold the connections to the upstream for as long as the server runs."""
+        self._rendering = anyio.CapacityLimiter(1)
+        async with httpx.AsyncClient(limits=httpx.Limits(max_connections=None)) as client:
+            self._client = client
+            yield
+
+    async def models(self, request: Request) -> Response:
+        """List the model, or the upstream's models."""
+        self._check_key(request)
+        if self._settings.model is not None:
+            model = {"id": self._settings.model, "object": "model", "created": self._started, "owned_by": "streamparse"}
+            return json_response({"object": "list", "data": [model]})
+        url = f"{self._settings.upstream.rstrip('/')}/models"
+        key = self._settings.upstream_key
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        try:
+            answer = await self._client.get(url, headers=headers, timeout=10.0)
+            return json_response(answer.raise_for_status().json())
+        except (httpx.HTTPError, ValueError) as error:
+            raise RequestError(502, f"the upstream does not list its models: {error}", code="upstream_error") from error
+
+    async def health(self, _request: Request) -> Response:
+        """Say that the server runs; the upstream is not asked."""
+        return json_response({"status": "ok"})
+
+    async def metrics_text(self, _request: Request) -> Response:
+        """Give what was counted."""
+        return Response(self._metrics.text(), headers={"content-type": _METRICS_TYPE})
+
+    async def chat_completion(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with a chat completion, streamed or whole, or with what is wrong with the request."""
+        with self._metrics.request() as outcome:
+            try:
+                await self._answer(scope, receive, send, outcome)
+            except StreamparseError as error:
+                failure = as_request_error(error)
+                outcome.ends(failure.status)
+                await failure.response()(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, outcome: Outcome) -> None:
+        deadline = anyio.current_time() + self._settings.request_seconds
+        with self._place():
+            self._check_key(Request(scope))
+            body = await self._body(receive, deadline)
+            if body is None:
+                return
+
+            async def work() -> None:
+                chat, prompt = await self._understood(body)
+                answer = ChatAnswer(
+                    chat, prompt, self._settings, client=self._client, metrics=self._metrics, deadline=deadline
+                )
+                async with answer:
+                    if chat.stream:
+                        outcome.ends(await answer.stream(send, outcome))
+                        return
+                    whole = await answer.whole()
+                outcome.begins()
+                await json_response(whole)(scope, receive, send)
+                outcome.ends(200)
+
+            await _unless_gone(receive, work)
+
+    async def _understood(self, body: bytes) -> tuple[ChatRequest, str]:
+        """The request and its prompt; raises RequestError."""
+        settings = self._settings
+        chat = read_request(body, most_choices=settings.max_choices)
+        if settings.model is not None and chat.model not in (None, settings.model):
+            raise RequestError(404, f"there is no model {chat.model!r}", param="model", code="model_not_found")
+        tools = chat.tools if chat.calls_allowed else []
+        render, arguments = self._prompts.render, chat.template_arguments
+        prompt = await anyio.to_thread.run_sync(render, chat.messages, tools, arguments, limiter=self._rendering)
+        return chat, prompt
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """One of the places that there are for requests; raises RequestError if all are taken."""
+        most = self._settings.max_requests
+        if self._running >= most:
+            raise RequestError(429, f"{most} requests are being served; try again later", code="too_many_requests")
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+
+    async def _body(self, receive: Receive, deadline: float) -> bytes | None:
+        """The request's body, None if the client has gone; raises RequestError if it is too large or too slow."""
+        body = bytearray()
+        with anyio.CancelScope(deadline=deadline):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return None
+                body += message.get("body", b"")
+                if len(body) > self._settings.max_body:
+                    raise RequestError(413, f"the body has more than {self._settings.max_body} bytes")
+                if not message.get("more_body", False):
+                    return bytes(body)
+        raise took_too_long(self._settings.request_seconds)
+
+    def _check_key(self, request: Request) -> None:
+        key = self._settings.key
+        given = request.headers.get("authorization", "")
+        if key is not None and not secrets.compare_digest(given.encode(), f"Bearer {key}".encode()):
+            raise RequestError(401, "the API key is missing or wrong", code="invalid_api_key")
+
+
+class _ChatCompletions:
+    """The endpoint of chat completions as an ASGI application, which routes take as it is, unlike methods."""
+
+    def __init__(self, server: _Server) -> None:
+        self._server = server
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._server.chat_completion(scope, receive, send)
+
+
+async def _unless_gone(receive: Receive, work: Callable[[], Awaitable[None]]) -> None:
+    """Do the work, and cancel it when the client has gone; errors of streamparse are raised."""
+    failure: StreamparseError | None = None
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        tasks.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(watch)
+        try:
+            await work()
+        except StreamparseError as error:
+            failure = error
+        tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+
+
+async def _request_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestError), "it is registered for these"
+    return error.response()
+
+
+async def _http_error(_request: Request, error: Exception) -> Response:
+    """Starlette's own refusals, of paths and methods, in the same form as all others."""
+    assert isinstance(error, HTTPException), "it is registered for these"
+    response = RequestError(error.status_code, error.detail).response()
+    response.headers.update(error.headers or {})
+    return response

@@ -1,0 +1,67 @@
+"""What a client is told when a request can't be served, in the form of OpenAI's errors.
+
+In:  what went wrong: a ``RequestError``, or an error of streamparse.
+Out: a status and an error object, which the official client raises as the error of that status.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from streamparse.adapters.openai import error_object
+from streamparse.adapters.openai.raw_completion import CompletionError
+from streamparse.encode import encode_event
+from streamparse.errors import StreamparseError
+
+_KINDS = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+
+_FROM_UPSTREAM = {400: 400, 404: 404, 413: 400, 422: 400, 429: 429, 503: 503}
+"""The upstream's refusals that are the client's to know, and their status; any other is a bad gateway."""
+
+
+class RequestError(StreamparseError):
+    """A request that is refused: ``status``, the message, and, where one is at fault, the parameter and a code."""
+
+    def __init__(self, status: int, message: str, *, param: str | None = None, code: str | None = None) -> None:
+        self.status = status
+        self.param = param
+        self.code = code
+        super().__init__(message)
+
+    def object(self) -> Any:
+        """Give the error as JSON-able data."""
+        kind = _KINDS.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
+        return error_object(str(self), kind, param=self.param, code=self.code)
+
+    def response(self) -> Response:
+        """Give the error as an answer; one that passes says when to try again."""
+        headers = {"retry-after": "1"} if self.status in (429, 503) else None
+        return json_response(self.object(), self.status, headers)
+
+
+def as_request_error(error: StreamparseError) -> RequestError:
+    """Give what a client is told of an error of the upstream, or of the parser.
+
+    >>> as_request_error(CompletionError("it answered 422: no such field", status=422)).status
+    400
+    """
+    if isinstance(error, RequestError):
+        return error
+    message = f"the upstream failed: {error}"
+    if not isinstance(error, CompletionError):
+        return RequestError(500, str(error), code=type(error).__name__)
+    if error.timed_out:
+        return RequestError(504, message, code="upstream_timeout")
+    return RequestError(_FROM_UPSTREAM.get(error.status or 0, 502), message, code="upstream_error")
+
+
+def took_too_long(seconds: float) -> RequestError:
+    """Give the error of a request whose time is up."""
+    return RequestError(504, f"the request took more than {seconds:g} seconds", code="request_timeout")
+
+
+def json_response(data: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Give an answer with JSON, as every JSON reader takes it."""
+    return Response(encode_event(data, standard=True), status, headers, "application/json")

@@ -1,0 +1,149 @@
+"""The body of a request for a chat completion, checked.
+
+In:  the bytes of the body.
+Out: a ``ChatRequest``; its ``parameters`` are those that go on to the upstream as they are.
+
+What can't be kept is refused with the reason, never passed over: a client that asks for ``tool_choice="required"``
+relies on it. Of what has no bearing on the text, such as ``user`` or ``metadata``, nothing is asked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from streamparse.adapters.serve.errors import RequestError
+
+_SETTLED_HERE = frozenset(
+    {"model", "messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "n", "max_tokens"}
+    | {"max_completion_tokens", "chat_template_kwargs", "reasoning_effort", "add_generation_prompt"}
+)
+_WITHOUT_BEARING = frozenset(
+    {"user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "verbosity"}
+    | {"logprobs", "top_logprobs", "modalities"}
+)
+_OF_COMPLETIONS = frozenset({"prompt", "echo", "suffix", "best_of", "skip_special_tokens", "n_predict"})
+_NOT_PASSED_ON = _SETTLED_HERE | _WITHOUT_BEARING | _OF_COMPLETIONS
+"""Every other parameter goes to the upstream as it is: temperature, stop, seed, top_k, response_format …"""
+
+_REFUSED: dict[str, tuple[Any, str]] = {
+    "logprobs": ((None, False), "log probabilities are of tokens, and a message has none"),
+    "functions": ((None,), "it is the older form of tools, which is not supported: give tools"),
+    "function_call": ((None,), "it is the older form of tool_choice, which is not supported: give tool_choice"),
+    "audio": ((None,), "only text is written"),
+    "modalities": ((None, ["text"]), "only text is written"),
+    "parallel_tool_calls": ((None, True), "how many calls a model writes can't be held to one"),
+    "tool_choice": ((None, "auto", "none"), "a model can't be made to call a tool; auto and none are supported"),
+    "add_generation_prompt": ((None, True), "the answer is a message of its own"),
+}
+"""Parameters that can't be kept: the values that need no keeping, and why any other is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A request, checked. ``template_arguments`` are what the chat template is given beside the conversation."""
+
+    model: str | None
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    calls_allowed: bool
+    stream: bool
+    include_usage: bool
+    choices: int
+    max_tokens: int | None
+    seed: int | None
+    template_arguments: dict[str, Any]
+    parameters: dict[str, Any]
+
+
+def read_request(body: bytes, *, most_choices: int) -> ChatRequest:
+    """Read and check a body; raises RequestError, which names the parameter at fault.
+
+    >>> read_request(b'{"messages": [{"role": "user", "content": "Hi"}], "top_k": 5}', most_choices=1).parameters
+    {'top_k': 5}
+    """
+    data = _object(body)
+    for name, (kept, reason) in _REFUSED.items():
+        if data.get(name) not in kept:
+            raise RequestError(400, f"{name} can't be {_shown(data[name])}: {reason}", param=name, code="unsupported")
+    tools = _of_type(data, "tools", list) or []
+    for index, tool in enumerate(tools):
+        _check_tool(tool, f"tools[{index}]")
+    arguments = dict(_of_type(data, "chat_template_kwargs", dict) or {})
+    if (effort := _of_type(data, "reasoning_effort", str)) is not None:
+        arguments.setdefault("reasoning_effort", effort)
+    choices = _whole_number(data, "n", least=1)
+    if choices is not None and choices > most_choices:
+        raise RequestError(400, f"n can't be more than {most_choices} here", param="n")
+    options = _of_type(data, "stream_options", dict) or {}
+    most_tokens = _whole_number(data, "max_completion_tokens", least=1)
+    return ChatRequest(
+        model=_of_type(data, "model", str),
+        messages=_messages(data),
+        tools=tools,
+        calls_allowed=data.get("tool_choice") != "none",
+        stream=_of_type(data, "stream", bool) or False,
+        include_usage=options.get("include_usage") is True,
+        choices=choices or 1,
+        max_tokens=most_tokens or _whole_number(data, "max_tokens", least=1),
+        seed=_whole_number(data, "seed"),
+        template_arguments=arguments,
+        parameters={key: value for key, value in data.items() if key not in _NOT_PASSED_ON and value is not None},
+    )
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(400, f"the body is not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise RequestError(400, "the body is no JSON object")
+    return data
+
+
+def _of_type(data: Mapping[str, Any], name: str, kind: type) -> Any:
+    """A parameter, None where it is absent or null."""
+    value = data.get(name)
+    if value is not None and not isinstance(value, kind):
+        raise RequestError(400, f"{name} must be of type {_NAMES[kind]}, not {_shown(value)}", param=name)
+    return value
+
+
+_NAMES: dict[type, str] = {str: "string", bool: "boolean", list: "array", dict: "object"}
+
+
+def _whole_number(data: Mapping[str, Any], name: str, least: int | None = None) -> int | None:
+    value = data.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
+        bound = "" if least is None else f" of at least {least}"
+        raise RequestError(400, f"{name} must be a whole number{bound}, not {_shown(value)}", param=name)
+    return value
+
+
+def _messages(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    messages = _of_type(data, "messages", list)
+    if not messages:
+        raise RequestError(400, "messages must have at least one message", param="messages")
+    for index, message in enumerate(messages):
+        where = f"messages[{index}]"
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise RequestError(400, f"{where} must be an object with a role", param=where)
+    return list(messages)
+
+
+def _check_tool(tool: Any, where: str) -> None:
+    function = tool.get("function") if isinstance(tool, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        raise RequestError(400, f"{where} must be an object with a function that has a name", param=where)
+    if not isinstance(function.get("parameters"), dict | None):
+        raise RequestError(400, f"{where}.function.parameters must be a JSON schema", param=where)
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:60]} ..."
