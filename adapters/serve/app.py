@@ -82,7 +82,8 @@ class _Server:
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         try:
             answer = await self._client.get(url, headers=headers, timeout=10.0)
-            return json_response(answer.raise_for_status().json())
+            answer.raise_for_status()
+            return json_response(answer.json())
         except (httpx.HTTPError, ValueError) as error:
             raise RequestError(502, f"the upstream does not list its models: {error}", code="upstream_error") from error
 

@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
     app = create_app(settings_of(arguments))
     listening = _listening(arguments.host, arguments.port)
     grace = max(1, round(arguments.grace_seconds))
-    config = uvicorn.Config(app, timeout_graceful_shutdown=grace, access_log=False, log_level="warning")
+    config = uvicorn.Config(app, timeout_graceful_shutdown=grace, ws="none", access_log=False, log_level="warning")
     uvicorn.Server(config).run(sockets=[listening])
     return OK
 

@@ -50,12 +50,13 @@ class Running:
 async def served(settings: Settings) -> AsyncIterator[Running]:
     """Run a server for as long as the block runs."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        config = uvicorn.Config(create_app(settings), log_level="critical", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(create_app(settings), log_level="critical", ws="none", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         server.capture_signals = nullcontext  # type: ignore[method-assign]
         server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # of older versions
         task = asyncio.create_task(server.serve(sockets=[listening]))
-        while not server.started and not task.done():
+        while not server.started:
+            assert not task.done(), task.exception()
             await asyncio.sleep(0.005)
         running = Running(f"http://127.0.0.1:{listening.getsockname()[1]}/v1", server, task)
         try:
