@@ -2,16 +2,17 @@
 
     python examples/openai_style_stream.py
 
-Text goes out piece by piece. A tool call goes out whole, when its region closes: no client ever gets half a call.
+Text and the arguments of calls go out as they are written. What is printed is what a client gets over HTTP, line by
+line; the last lines are the whole answer, for a client that asks for no stream.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
-from streamparse import parse_stream
+from streamparse import ResponseParser, parse_stream
+from streamparse.adapters.openai import ChatCompletionChunks, chat_completion, sse_stream
 from streamparse.encode import encode_event
 
 OUTPUT = """<think>
@@ -22,48 +23,28 @@ I will.
 <tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>"""
 
 
-def delta_of(event: dict[str, Any], calls_so_far: int) -> dict[str, Any] | None:
-    """Say what a client learns from an event; None where that is nothing."""
-    match event:
-        case {"type": "region_chunk", "field": "content" | "reasoning_content" as field, "text": text}:
-            return {field: text}
-        case {"type": "region_close", "field": "tool_calls", "value": call}:
-            function = call["function"]
-            arguments = encode_event(function["arguments"]).decode()
-            entry = {"index": calls_so_far, "id": f"call_{calls_so_far}", "type": "function"}
-            return {"tool_calls": [{**entry, "function": {"name": function["name"], "arguments": arguments}}]}
-    return None
+async def model() -> AsyncIterator[str]:
+    """Stand for a model."""
+    for start in range(0, len(OUTPUT), 8):
+        await asyncio.sleep(0.005)
+        yield OUTPUT[start : start + 8]
 
 
-async def chunks(source: AsyncIterator[str], template: str, prefix: str) -> AsyncIterator[bytes]:
-    """Yield the lines of a server-sent event stream."""
-    calls = 0
-    async with parse_stream(source, template, prefix=prefix) as events:
-        async for event in events:
-            delta = delta_of(event, calls)
-            if delta is not None:
-                calls += len(delta.get("tool_calls", ()))
-                yield chunk(delta, None)
-    yield chunk({}, "tool_calls" if calls else "stop")
-    yield b"data: [DONE]\n\n"
-
-
-def chunk(delta: dict[str, Any], finish_reason: str | None) -> bytes:
-    """Wrap a delta."""
-    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
-    return b"data: " + encode_event({"object": "chat.completion.chunk", "choices": [choice]}) + b"\n\n"
-
-
-async def main() -> None:
+async def streamed() -> None:
     """Print the stream that a client would get."""
+    stream = parse_stream(model(), "qwen3", prefix="", deltas=True)
+    async for lines in sse_stream(stream, ChatCompletionChunks("qwen3", model="mine")):
+        print(lines.decode(), end="")
 
-    async def model() -> AsyncIterator[str]:
-        for start in range(0, len(OUTPUT), 8):
-            yield OUTPUT[start : start + 8]
 
-    async for line in chunks(model(), "qwen3", ""):
-        print(line.decode(), end="")
+def whole() -> None:
+    """Print the whole answer."""
+    parser, chunks = ResponseParser("qwen3", prefix="", errors="report"), ChatCompletionChunks("qwen3", model="mine")
+    events = parser.feed(OUTPUT) + parser.finalize()[1]
+    made = [chunk for event in events for chunk in chunks.feed(event)] + chunks.finish()
+    print(encode_event(chat_completion(made)).decode())
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(streamed())
+    whole()

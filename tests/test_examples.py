@@ -16,7 +16,7 @@ SHOWN = {
         "streamparse.generations.open = 0 {generation}",
         "streamparse.characters = ",
     ],
-    "openai_style_stream.py": ['"delta":{"content":"I "}', '"arguments":"{\\"city\\":\\"Rome\\"}"', "data: [DONE]"],
+    "openai_style_stream.py": ['"delta":{"content":" will."}', '"arguments":"{\\"city\\":\\"Rome\\"}"', "data: [DONE]"],
     "own_template.py": ["fields.content.open: ", "clsoe", '"score": 0.9', '"city": "Rome"'],
     "several_generations.py": [
         "A {'role': 'assistant', 'reasoning_content': 'Short.'",
