@@ -6,6 +6,7 @@
 ``deltas``             events as deltas of a message, with ``texts`` and ``calls`` for its parts
 ``chunks``             deltas as the chunks of a chat completion
 ``completion``         chunks put together: a whole chat completion
+``responses``          deltas as the events of the Responses API
 ``sse``                server-sent events
 =====================  ===========================================================================
 
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from streamparse.adapters.openai.chunks import ChatCompletionChunks
 from streamparse.adapters.openai.completion import chat_completion
 from streamparse.adapters.openai.deltas import MessageDeltas
+from streamparse.adapters.openai.responses import ResponseEvents
 from streamparse.adapters.openai.sse import DONE, error_object, sse_event, sse_stream
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ __all__ = [
     "CompletionError",
     "MessageDeltas",
     "RawCompletion",
+    "ResponseEvents",
     "chat_completion",
     "error_object",
     "sse_event",

@@ -1,0 +1,5 @@
+"""Events as the stream of Anthropic's Messages API, for clients that read that."""
+
+from streamparse.adapters.anthropic.messages import MessageEvents
+
+__all__ = ["MessageEvents"]
