@@ -21,6 +21,7 @@ from rich.text import Text
 
 from streamparse.cli import chat
 from streamparse.cli.command import Command, UsageError
+from streamparse.cli.inputs import number_above_zero
 from streamparse.cli.lines import shown
 from streamparse.cli.live import LiveView, console_on
 from streamparse.cli.output import show
@@ -41,23 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "--speed",
-        type=_speed,
+        type=number_above_zero,
         metavar="N",
         help=f"tokens a second (default: {READING_SPEED:g}; where the output is no terminal: as fast as it goes)",
     )
     parser.add_argument("--plain", action="store_true", help="no colours and no redrawing")
     parser.add_argument("--live", action="store_true", help="ask a small model, and watch its answers being parsed")
     parser.add_argument("--think", action="store_true", help="with --live: have it reason before it answers")
-
-
-def _speed(text: str) -> float:
-    try:
-        speed = float(text)
-    except ValueError:
-        speed = 0.0
-    if not 0 < speed < float("inf"):
-        raise argparse.ArgumentTypeError(f"a number above 0 is needed, not {text!r}")
-    return speed
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -59,6 +59,17 @@ def tools_in(path: str) -> list[Any]:
     return tools
 
 
+def number_above_zero(text: str) -> float:
+    """Read an argument that is a number above 0; raises what argparse tells the user."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"a number above 0 is needed, not {text!r}")
+    return number
+
+
 @contextmanager
 def input_descriptor(path: str | None) -> Iterator[int]:
     """Open a file for reading, or take standard input where none is named; gives the file descriptor."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamparse.adapters.openai.servers import SERVERS
 from streamparse.cli.command import OK, Command, UsageError
+from streamparse.cli.inputs import number_above_zero
 from streamparse.parser import ERROR_MODES
 from streamparse.template import ResponseTemplate, load_response_template
 
@@ -82,9 +83,9 @@ def _limits() -> list[tuple[str, Any, Any, str]]:
         ("max-requests", 256, _count, "requests at the same time; more are refused"),
         ("max-choices", 8, _count, "most choices (n) of a request"),
         ("max-body", 16_000_000, _count, "most bytes of a request"),
-        ("request-seconds", 1800.0, _seconds, "time for one request"),
-        ("silence-seconds", 300.0, _seconds, "time that the upstream may be silent"),
-        ("grace-seconds", 30.0, _seconds, "time for requests under way when the server is stopped"),
+        ("request-seconds", 1800.0, number_above_zero, "time for one request"),
+        ("silence-seconds", 300.0, number_above_zero, "time that the upstream may be silent"),
+        ("grace-seconds", 30.0, number_above_zero, "time for requests under way when the server is stopped"),
     ]
 
 
@@ -93,16 +94,6 @@ def _count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"a whole number above 0 is needed, not {text!r}")
     return number
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"a number above 0 is needed, not {text!r}")
-    return seconds
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,8 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from streamparse.adapters.openai import ChatCompletionChunks, chat_completion
 from tests.adapters.openai.messages import accumulated, chunked, comparable, parsed
-from tests.properties.policies import familiar_samples
+from tests.properties.outcomes import loaded
+from tests.properties.policies import familiar_samples, lenient_samples
 from tests.properties.templates import TOOLS, Sample
 from tests.properties.texts import prefixes, texts
 from tests.template.test_bundled import SAMPLES
@@ -63,6 +64,25 @@ def test_whatever_a_model_writes_the_message_is_in_what_a_client_gets(
             assert len(calls) == len(got.get("tool_calls", []))
         if not any(event["type"] == "region_malformed" for event in events):
             assert read == expected
+    assert together[0] == together[1], "the cuts show"
+
+
+@given(data=st.data())
+def test_whatever_a_template_says_what_goes_out_is_valid_and_the_same_for_all_cuts(data: st.DataObject) -> None:
+    sample: Sample = data.draw(lenient_samples(), "template")
+    template = loaded(sample.template)
+    text = data.draw(texts(sample), "text")
+    deltas, repair = data.draw(st.booleans(), "deltas"), data.draw(st.booleans(), "repair")
+    together = []
+    for pieces in ([text], list(text)):
+        _, events = parsed(template, pieces, deltas=deltas, errors="repair" if repair else "report", tools=TOOLS)
+        chunks = chunked(template, events)
+        for chunk in chunks:
+            ChatCompletionChunk.model_validate(chunk, strict=True)
+        message = chat_completion(chunks)["choices"][0]["message"]
+        for call in message.get("tool_calls", []):
+            call["id"] = ""
+        together.append(message)
     assert together[0] == together[1], "the cuts show"
 
 
