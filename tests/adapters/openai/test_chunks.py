@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
@@ -41,6 +41,7 @@ def test_a_client_puts_together_the_message(sample: Written, deltas: bool) -> No
 
 @BOTH
 @pytest.mark.parametrize("errors", ["report", "repair"])
+@settings(max_examples=50)
 @given(data=st.data())
 def test_whatever_a_model_writes_the_message_is_in_what_a_client_gets(
     errors: str, deltas: bool, data: st.DataObject
@@ -67,6 +68,7 @@ def test_whatever_a_model_writes_the_message_is_in_what_a_client_gets(
     assert together[0] == together[1], "the cuts show"
 
 
+@settings(max_examples=50)
 @given(data=st.data())
 def test_whatever_a_template_says_what_goes_out_is_valid_and_the_same_for_all_cuts(data: st.DataObject) -> None:
     sample: Sample = data.draw(lenient_samples(), "template")
