@@ -9,6 +9,7 @@
 ``usage``              the tokens that a request used
 ``errors``             what a client is told when a request can't be served
 ``metrics``            what is counted, for Prometheus
+``fitting``            whether the response template fits the chat template
 ``special_tokens``     the special tokens of a model that its chat template writes
 =====================  ===========================================================================
 

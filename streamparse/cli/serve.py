@@ -102,9 +102,13 @@ def run(arguments: argparse.Namespace) -> int:
         import uvicorn
 
         from streamparse.adapters.serve import create_app
+        from streamparse.adapters.serve.fitting import misfit
     except ModuleNotFoundError as error:
         raise UsageError(f"{error.name} is missing: install the extra, pip install 'streamparse-llm[serve]'") from error
-    app = create_app(settings_of(arguments))
+    settings = settings_of(arguments)
+    app = create_app(settings)
+    if (problem := misfit(settings)) is not None:
+        print(f"streamparse: {problem}", file=sys.stderr)
     listening = _listening(arguments.host, arguments.port)
     grace = max(1, round(arguments.grace_seconds))
     config = uvicorn.Config(app, timeout_graceful_shutdown=grace, ws="none", access_log=False, log_level="warning")

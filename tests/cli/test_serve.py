@@ -131,6 +131,14 @@ def test_limits_that_are_none_are_refused(flag: str, folder: Path) -> None:
     assert caught.value.code == 2
 
 
+def test_a_response_template_that_does_not_fit_is_told_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for template, words in [("mistral", "the start anchor"), ("qwen3", "")]:
+        main(["serve", *UPSTREAM, "--chat-template", str(folder), "-t", template, "--host", "256.1.1.1"])
+        first, *rest = capsys.readouterr().err.splitlines()
+        assert words in first
+        assert len(rest) == bool(words)
+
+
 def test_the_response_template_is_the_folders_own_or_inferred(folder: Path) -> None:
     from streamparse.cli import _argument_parser
     from streamparse.cli.serve import settings_of
