@@ -167,12 +167,12 @@ async def test_leaving_closes_the_connection(how: str, living_tasks: Callable[[]
     before = living_tasks()
     async with upstream(stalling(says(["Hi"], reason=None, done=False))) as server:
         stream = parse_stream(RawCompletion(server.url, "p"), "qwen3", prefix="")
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             if how == "cancel":
-                with anyio.move_on_after(0.2):
+                with anyio.CancelScope() as scope:
                     async with stream as events:
                         async for _ in events:
-                            pass
+                            scope.cancel()
             elif how == "close":
                 await anext(stream)
                 await stream.aclose()

@@ -41,16 +41,16 @@ class Running:
         self._task = task
 
     async def stop(self) -> None:
-        """Stop it as a signal does: requests under way are given a second."""
+        """Stop it as a signal does."""
         self._server.should_exit = True
         await self._task
 
 
 @asynccontextmanager
-async def served(settings: Settings) -> AsyncIterator[Running]:
-    """Run a server for as long as the block runs."""
+async def served(settings: Settings, *, grace: int = 1) -> AsyncIterator[Running]:
+    """Run a server for as long as the block runs; requests under way are given ``grace`` seconds to end then."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        config = uvicorn.Config(create_app(settings), log_level="critical", ws="none", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(create_app(settings), log_level="critical", ws="none", timeout_graceful_shutdown=grace)
         server = uvicorn.Server(config)
         server.capture_signals = nullcontext  # type: ignore[method-assign]
         server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # of older versions

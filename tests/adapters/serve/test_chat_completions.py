@@ -268,7 +268,7 @@ async def test_what_the_upstream_refuses_has_its_status(play: Any, kind: type[Ex
 async def test_an_upstream_that_fails_in_the_middle_is_an_error_in_the_stream(play: Any) -> None:
     async with (
         upstream(play) as behind,
-        served(settings(behind.url, silence_seconds=0.3)) as server,
+        served(settings(behind.url, silence_seconds=1.0)) as server,
         client(server.url) as ai,
     ):
         got: list[str] = []

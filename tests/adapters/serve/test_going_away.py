@@ -24,7 +24,7 @@ TEXT = "<think>Hm, hm.</think>" + 5 * '<tool_call>{"name": "f", "arguments": {"a
 
 
 async def until(condition: Any) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         while not condition():
             await anyio.sleep(0.01)
 
@@ -32,13 +32,18 @@ async def until(condition: Any) -> None:
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 async def test_a_client_that_goes_away_stops_the_generation(stream: bool) -> None:
     async with upstream(stalling(WAITING)) as behind, served(settings(behind.url)) as server, client(server.url) as ai:
-        with anyio.move_on_after(0.3):
+
+        async def ask() -> None:
             answer = await ai.chat.completions.create(**ASK, stream=stream, n=2)
             async with answer:
                 async for _ in answer:
                     pass
-        await until(lambda: behind.exchanges)
-        with anyio.fail_after(5):
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await until(lambda: len(behind.exchanges) == 2)
+            tasks.cancel_scope.cancel()
+        with anyio.fail_after(30):
             for exchange in behind.exchanges:
                 await exchange.gone.wait()
         async with httpx.AsyncClient(base_url=server.url.removesuffix("/v1")) as http:
@@ -46,7 +51,7 @@ async def test_a_client_that_goes_away_stops_the_generation(stream: bool) -> Non
 
 
 async def until_metric(http: httpx.AsyncClient, line: str) -> None:
-    with anyio.fail_after(5):
+    with anyio.fail_after(30):
         while line not in (await http.get("/metrics")).text:
             await anyio.sleep(0.01)
 
@@ -61,7 +66,7 @@ async def test_a_server_that_is_stopped_lets_requests_end_that_end_in_time() -> 
         await exchange.send(says([" three"]))
         await exchange.end()
 
-    async with upstream(play) as behind, served(settings(behind.url)) as server, client(server.url) as ai:
+    async with upstream(play) as behind, served(settings(behind.url), grace=30) as server, client(server.url) as ai:
         stream = aiter(await ai.chat.completions.create(**ASK, stream=True))
         await anext(stream)
         async with asyncio.TaskGroup() as tasks:
@@ -77,7 +82,7 @@ async def test_a_server_that_is_stopped_cancels_requests_that_go_on() -> None:
         stream = aiter(await ai.chat.completions.create(**ASK, stream=True))
         await anext(stream)
         await server.stop()
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             await behind.exchanges[0].gone.wait()
         with pytest.raises((openai.APIError, httpx.HTTPError)):
             _ = [chunk async for chunk in stream]
