@@ -16,6 +16,7 @@ SECTIONS = {
     "generations": "generations",
     "idle": "idle",
     "slow": "slow_consumer",
+    "fan-out": "fan_out",
 }
 
 

@@ -122,8 +122,9 @@ class Consumer:
         """
         if not self._entered:
             raise StreamparseError("use `async with generation.subscribe(…) as consumer:` and iterate inside")
-        await anyio.lowlevel.checkpoint()
         recording, history = self._recording, self._recording.history
+        if self.read_up_to != history.last or recording.ending is not None:
+            await anyio.lowlevel.checkpoint()  # so that a reader that never has to wait holds up nobody
         while self.read_up_to == history.last and recording.ending is None:
             await recording.written.wait()
         self.dropped = self.dropped or self._why_dropped()
@@ -132,9 +133,11 @@ class Consumer:
             numbered = history.read(self.read_up_to, joined=self.policy != "wait", at_most=self.capacity)
         if numbered:
             self.last = self.read_up_to = numbered[-1].last
-        elif self.dropped is None and recording.error is not None:
-            recording.error_was_seen = True
-            raise recording.error
+        else:
+            await anyio.lowlevel.checkpoint_if_cancelled()  # who is cancelled must not take that for the end
+            if self.dropped is None and recording.error is not None:
+                recording.error_was_seen = True
+                raise recording.error
         recording.read.give()
         return numbered
 
@@ -145,8 +148,10 @@ class Consumer:
                 f"events {self.read_up_to + 1} to {history.first - 1} are not kept any more, as the generation has "
                 f"grown larger than the `history` of {history.limit} characters; give broadcast() a larger one"
             )
+        if self.policy != "drop":
+            return None
         behind = min(self.behind, history.written - self._written_when_entered)
-        if self.policy == "drop" and behind > self.capacity:
+        if behind > self.capacity:
             return f"the consumer is {behind} characters behind, more than its `capacity` of {self.capacity}"
         return None
 

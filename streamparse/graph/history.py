@@ -88,6 +88,8 @@ class History:
 
     def read(self, after: int, *, joined: bool = True, at_most: int | None = None) -> list[Numbered]:
         """The events after a number: as many as ``at_most`` weigh, but one at least if there is one."""
+        if after + 1 == self.last:  # by far the most frequent case, and no different from the general one
+            return [Numbered(self.last, self.last, self._segments[-1].latest)]
         numbered: list[Numbered] = []
         until = self.written if at_most is None else self.written_by(after) + at_most
         end = self.last if joined or at_most is None else after + max(at_most // ITEM_WEIGHT, 1)
@@ -112,7 +114,7 @@ class History:
 class _Segment:
     """Neighbours that one event can stand for, or one event: numbers ``first`` to ``last``."""
 
-    __slots__ = ("_earliest", "_ends", "_latest", "_pieces", "_span_ends", "_text_key", "before", "first")
+    __slots__ = ("_earliest", "_ends", "_pieces", "_span_ends", "_text_key", "before", "first", "latest")
 
     def __init__(self, event: Event, number: int, before: int) -> None:
         self.first = number
@@ -120,7 +122,9 @@ class _Segment:
         """The weight of all events before this segment."""
         self._text_key = _TEXT_KEYS.get(event.get("type", ""), "")
         text = event.get(self._text_key, "")
-        self._earliest = self._latest = event
+        self._earliest = event
+        self.latest = event
+        """The last event, as it came."""
         self._pieces: list[str] = [text]  # one text, once there are others behind it
         self._ends = array("I", [len(text) if self._text_key else weigh(event) - ITEM_WEIGHT])
         self._span_ends = array("Q", [event["end"]] if self._text_key == "text" and "end" in event else [])
@@ -132,10 +136,10 @@ class _Segment:
     def take(self, event: Event) -> bool:
         """Take the next event in, if one event can stand for it too, and there is room; tell whether it was taken."""
         size = self._ends[-1]
-        if size >= _SEGMENT_CHARACTERS or len(self._ends) >= _SEGMENT_EVENTS or not joinable(self._latest, event):
+        if size >= _SEGMENT_CHARACTERS or len(self._ends) >= _SEGMENT_EVENTS or not joinable(self.latest, event):
             self._pieces = ["".join(self._pieces)]
             return False
-        self._latest = event
+        self.latest = event
         self._pieces.append(event[self._text_key])
         self._ends.append(size + len(event[self._text_key]))
         if self._span_ends:
@@ -163,9 +167,9 @@ class _Segment:
         if first == last == self.first:
             return self._earliest
         if first == last == self.last:
-            return self._latest
+            return self.latest
         start, end = first - self.first, last - self.first + 1
-        event = {**(self._latest if start else self._earliest), self._text_key: self._text(start, end)}
+        event = {**(self.latest if start else self._earliest), self._text_key: self._text(start, end)}
         if self._span_ends:
             event["end"] = self._span_ends[end - 1]
             event["start"] = self._span_ends[start - 1] if start else event["start"]
