@@ -160,6 +160,17 @@ async def test_the_source_waits_for_a_consumer_that_is_to_be_waited_for() -> Non
         assert sum([len(event["text"]) async for event in fast]) == 5000
 
 
+async def test_a_late_consumer_that_is_to_be_waited_for_is_waited_for_at_once() -> None:
+    source = Events(chunk("x" * 100) for _ in range(200))
+    async with broadcast(source) as generation, generation.subscribe("join") as early:
+        await anext(early)
+        given = source.given
+        async with generation.subscribe("wait", capacity=10) as late:
+            await settle()
+            assert source.given <= given + 2
+            assert len([event async for event in late]) == 200
+
+
 @pytest.mark.parametrize("policy", ["join", "drop"])
 async def test_nobody_waits_for_the_others(policy: Policy) -> None:
     source = Events(chunk("x" * 100) for _ in range(50))

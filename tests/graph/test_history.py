@@ -103,6 +103,14 @@ def test_a_delta_that_is_read_from_its_middle_does_not_name_the_call_again() -> 
     assert history.read(1) == [(2, 3, delta(arguments="{}"))]
 
 
+def test_a_chunk_that_is_read_from_its_middle_has_the_span_of_the_rest() -> None:
+    history = History(WITHOUT_LIMIT)
+    for position in range(4):
+        history.append(chunk("ab", start=2 * position, end=2 * position + 2))
+    assert history.read(1) == [(2, 4, chunk("ababab", start=2, end=8))]
+    assert history.read(1, at_most=4) == [(2, 3, chunk("abab", start=2, end=6))]
+
+
 def test_one_event_that_is_larger_than_the_limit_is_kept_alone() -> None:
     history = History(100)
     for text in ("a", "b" * 1000):

@@ -102,9 +102,9 @@ def test_what_was_seen_is_left_out_and_what_was_missed_is_asked_for() -> None:
         one.chunks(4, 4, "d");
         one.chunks(3, 4, "cd");
         connection.close();
-        show(one.said.at(-1)); show(generation.state.regions[0].text);
+        show(one.said.map(({ after }) => after ?? null)); show(generation.state.regions[0].text);
     """)
-    assert asked == {"type": "subscribe", "generation": "g", "after": 2}
+    assert asked == [None, 0, 2], "hello, and two times to subscribe"
     assert text == "abcd"
 
 

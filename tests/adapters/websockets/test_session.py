@@ -122,6 +122,18 @@ async def test_starting_again_does_not_start_twice() -> None:
     assert model.started == 1
 
 
+async def test_of_two_clients_that_start_the_same_at_once_one_starts_it() -> None:
+    model, pipes = Model(then="hang"), [Pipe(), Pipe()]
+    async with serving(EventServer(model), *pipes):
+        for pipe in pipes:
+            await pipe.talk.greet()
+        for pipe in pipes:
+            await pipe.talk.say(type="start", generation="a")
+        for pipe in pipes:
+            await pipe.talk.follow("a", stop_after=1)
+        assert model.started == 1
+
+
 async def test_a_client_that_goes_away_stops_its_generation() -> None:
     model, pipe, other = Model(then="hang"), Pipe(), Pipe()
     async with serving(EventServer(model, grace=0), pipe, other):
@@ -429,7 +441,8 @@ async def test_generations_are_forgotten_some_time_after_their_end() -> None:
 
 async def test_subscribing_again_takes_the_place_of_the_subscription_before() -> None:
     model, pipe = Model(then="hang"), Pipe()
-    async with serving(EventServer(model), pipe):
+    server = EventServer(model)
+    async with serving(server, pipe):
         talk = pipe.talk
         await talk.greet()
         await talk.say(type="start", generation="a")
@@ -438,6 +451,9 @@ async def test_subscribing_again_takes_the_place_of_the_subscription_before() ->
             await talk.say(type="subscribe", generation="a", after=talk.last["a"])
         await until(lambda: model.given == len(range(0, len(OUTPUT), model.size)))
         await talk.say(type="subscribe", generation="a")
+        generation = server.generation("a")
+        assert generation is not None
+        await until(lambda: len(generation.statistics().consumers) == 1)
         await talk.say(type="stop", generation="a")
         while (message := await talk.hear())["type"] == "events":
             if message["first"] == 1:
