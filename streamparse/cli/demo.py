@@ -1,9 +1,10 @@
-"""``streamparse demo``: recorded outputs of three formats, replayed through the real graph at reading speed.
+"""``streamparse demo``: recorded outputs, replayed at reading speed in the terminal, or on a page in the browser.
 
 With ``--live`` a small model answers questions instead (``chat.py``).
 
 The recordings are those of ``examples/recordings``, which ship with the package: a line that describes the recording,
-then a line for each token.
+then a line for each token. The terminal shows three of them through the real graph, one after the other; the page
+(``page.py``) shows six at once.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import anyio
 from rich.console import Console
 from rich.text import Text
 
-from streamparse.cli import chat
+from streamparse.cli import chat, page
 from streamparse.cli.command import Command, UsageError
 from streamparse.cli.inputs import number_above_zero
 from streamparse.cli.lines import shown
@@ -35,7 +36,8 @@ EXAMPLES = """\
   streamparse demo                          replay three recordings in the terminal
   streamparse demo --speed 100              the same for fast readers
   streamparse demo --plain > demo.txt       without colours and redrawing
-  streamparse demo --live                   ask a small model (its packages are not installed with streamparse)"""
+  streamparse demo --live                   ask a small model (its packages are not installed with streamparse)
+  streamparse demo --web --open             six recordings on a page, and any output that you paste"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,19 +51,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plain", action="store_true", help="no colours and no redrawing")
     parser.add_argument("--live", action="store_true", help="ask a small model, and watch its answers being parsed")
     parser.add_argument("--think", action="store_true", help="with --live: have it reason before it answers")
+    parser.add_argument("--web", action="store_true", help="a page on this machine instead, until Ctrl-C (extra: web)")
+    parser.add_argument("--port", type=_port, metavar="N", help="with --web: the page's port (default: a free one)")
+    parser.add_argument("--open", action="store_true", help="with --web: open the page in the browser")
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) < 65536):
+        raise argparse.ArgumentTypeError(f"a number from 0 to 65535 is needed, not {text!r}")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replay the recordings, one after the other; or ask a model."""
+    """Replay the recordings: on a page, or in the terminal, one after the other; or ask a model."""
+    if arguments.think and (arguments.web or not arguments.live):
+        raise UsageError("--think goes with --live in the terminal; the page has a box for it")
+    if arguments.web:
+        return page.serve(
+            arguments.speed or READING_SPEED, arguments.port or 0, open_it=arguments.open, live=arguments.live
+        )
+    if arguments.port is not None or arguments.open:
+        raise UsageError("--port and --open go with --web")
     if arguments.live:
         return chat.run(arguments)
-    if arguments.think:
-        raise UsageError("--think goes with --live")
     speed = arguments.speed or (READING_SPEED if sys.stdout.isatty() else None)
     console = console_on(plain=arguments.plain)
     codes = [anyio.run(_replay, name, console, 1 / speed if speed else 0.0) for name in RECORDINGS]
     console.print(
-        Text("\nTo read an output of your own: streamparse parse --template NAME FILE", "dim"), soft_wrap=True
+        Text(
+            "\nTo read an output of your own: streamparse parse --template NAME FILE"
+            "\nTo see several at once, in the browser: streamparse demo --web",
+            "dim",
+        ),
+        soft_wrap=True,
     )
     return max(codes)
 
@@ -91,4 +113,9 @@ async def _at_pace(tokens: list[str], pause: float) -> AsyncIterator[str]:
         yield token
 
 
-COMMAND = Command("replay recorded outputs of three formats, or ask a small model", EXAMPLES, add_arguments, run)
+COMMAND = Command(
+    "replay recorded outputs in the terminal or on a page in the browser, or ask a small model",
+    EXAMPLES,
+    add_arguments,
+    run,
+)
