@@ -7,6 +7,7 @@ Out: a server on 127.0.0.1 with the page and, over websockets, the events of eve
 ``cutting``        a whole text in pieces, about as a tokenizer would cut it
 ``inputs``         what is parsed: a recording, or what was pasted, checked
 ``saved``          an input as a file, with its events; and back
+``live``           a model that answers questions, where there is one
 ``pace``           how fast: one pace for all generations, with pause and single steps
 ``generation``     one input on its way through the parser, its raw pieces beside its events
 ``show``           the generations that are on
@@ -20,7 +21,8 @@ It needs the extra ``web``.
 """
 
 from streamparse.adapters.web.inputs import Input, RequestError, recorded
+from streamparse.adapters.web.live import Model
 from streamparse.adapters.web.pace import Pace
 from streamparse.adapters.web.server import Page, serve_page
 
-__all__ = ["Input", "Pace", "Page", "RequestError", "recorded", "serve_page"]
+__all__ = ["Input", "Model", "Pace", "Page", "RequestError", "recorded", "serve_page"]

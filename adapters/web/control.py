@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import anyio
 from anyio import to_thread
+from websockets.exceptions import ConnectionClosed
 
 from streamparse.adapters.web.inputs import Request, RequestError, requested
 from streamparse.adapters.web.saved import from_file, to_file
 from streamparse.adapters.web.show import Show
 from streamparse.encode import encode_event
+
+QUESTION_AT_MOST = 2000
+"""Characters of a question."""
 
 Action = Callable[[Show, Request], Awaitable[Any]]
 
@@ -61,8 +67,19 @@ async def _parse(show: Show, request: Request) -> dict[str, str]:
     if not isinstance(asked, dict):
         raise RequestError("there is nothing to parse")
     read, what = (from_file, asked["file"]) if "file" in asked else (requested, asked)
-    made = await to_thread.run_sync(read, what)
+    made = await to_thread.run_sync(read, what, abandon_on_cancel=True)
     return {"key": await show.put_on(made, first=True)}
+
+
+async def _ask(show: Show, request: Request) -> dict[str, str]:
+    """Put on a model's answer; the first question may wait for the model to be loaded."""
+    question = request.get("question")
+    if show.model is None:
+        raise RequestError("no model is installed")
+    if not isinstance(question, str) or not question.strip() or len(question) > QUESTION_AT_MOST:
+        raise RequestError(f"ask a question of {QUESTION_AT_MOST:,} characters at most")
+    ask = partial(show.model.ask, question.strip(), think=request.get("think") is True)
+    return {"key": await show.put_on(await to_thread.run_sync(ask, abandon_on_cancel=True), first=True)}
 
 
 async def _file(show: Show, request: Request) -> dict[str, Any]:
@@ -77,6 +94,7 @@ ACTIONS: dict[str, Action] = {
     "again": _again,
     "remove": _remove,
     "parse": _parse,
+    "ask": _ask,
     "file": _file,
 }
 
@@ -85,16 +103,23 @@ async def control(show: Show, connection: Any) -> None:
     """Serve one page's control socket, a connection of the websockets library, until it is closed."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_send_states, show, connection)
-        async for message in connection:
-            await connection.send(_encoded(await _answer(show, message)))
+        async for message in connection:  # each is answered when it can be: an inference holds up no pause
+            tasks.start_soon(_send_answer, show, connection, message)
         tasks.cancel_scope.cancel()
 
 
 async def _send_states(show: Show, connection: Any) -> None:
-    while True:
-        changed = show.changed()
-        await connection.send(_encoded({"state": show.state()}))
-        await changed.wait()
+    with suppress(ConnectionClosed):
+        while True:
+            changed = show.changed()
+            await connection.send(_encoded({"state": show.state()}))
+            await changed.wait()
+
+
+async def _send_answer(show: Show, connection: Any, message: str | bytes) -> None:
+    answer = await _answer(show, message)
+    with suppress(ConnectionClosed):
+        await connection.send(_encoded(answer))
 
 
 async def _answer(show: Show, message: str | bytes) -> dict[str, Any]:

@@ -13,37 +13,52 @@ and events of its own: ``held`` (``text``: what the parser has read but not deci
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
+from contextlib import aclosing
 
 from streamparse.adapters.web.inputs import Input
 from streamparse.adapters.web.pace import Turns
 from streamparse.cli.live import is_end_mark
-from streamparse.errors import ParseError
+from streamparse.errors import StreamparseError
 from streamparse.events import Event
 from streamparse.parser import ResponseParser
 from streamparse.template import ResponseTemplate
 
 
 async def events_of(made: Input, turns: Turns) -> AsyncIterator[Event]:
-    """Parse an input piece by piece, each at its turn. What can't be parsed in strict mode ends it, as a problem."""
+    """Parse an input, each piece at its turn. What strict mode can't parse, or a failing model, is a problem."""
     parser = made.parser()
     spelling = Spelling(made.template)
     for event in spelling.spell(parser.initial_events):
         yield event
     problems = parser.problems
     try:
-        for piece in made.pieces:
-            await turns.next()
-            for event in spelling.feed(parser, piece):
-                yield event
+        async with aclosing(_pieces(made)) as pieces:
+            async for piece in pieces:
+                await turns.next()
+                for event in spelling.feed(parser, piece):
+                    yield event
         _, events = parser.finalize()
         for event in spelling.spell(events):
             yield event
-    except ParseError as error:
-        problems = [*problems, {"type": "stopped", "error": f"The parsing stopped here: {error}"}]
+    except StreamparseError as error:
+        problems = [*problems, {"type": "stopped", "error": f"It stopped here: {error}"}]
     yield {"type": "message", "message": parser.message, "problems": problems, "finish_reason": None}
     if made.expected is not None:
         yield {"type": "compared", "same": parser.message == made.expected}
+
+
+async def _pieces(made: Input) -> AsyncGenerator[str, None]:
+    """The pieces that there are; or, where a model has yet to write them, those, which are kept."""
+    if made.writes is None or made.pieces:
+        for piece in made.pieces:
+            yield piece
+        return
+    assert isinstance(made.pieces, list), "the pieces that a model writes go into a list"
+    async with aclosing(made.writes()) as written:
+        async for piece in written:
+            made.pieces.append(piece)
+            yield piece
 
 
 class Spelling:

@@ -9,7 +9,7 @@ A page never names a path: a template is the name of a bundled one, or its whole
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -35,19 +35,22 @@ class Input:
     """One generation to be, in pieces, with all that its parser needs.
 
     ``template_name`` is how the template is called, for display; ``origin`` says where the input is from.
-    ``expected`` is the message that came out when the input was saved, where it is from a file.
+    ``expected`` is the message that came out when the input was saved, where it is from a file. ``writes`` gives the
+    pieces while a model writes them, where they are not there yet: ``pieces`` is then an empty list, which they are put
+    into as they come.
     """
 
     title: str
     template: ResponseTemplate
     template_name: str
-    pieces: tuple[str, ...]
+    pieces: Sequence[str]
     prefix: str = ""
     tools: tuple[Any, ...] = ()
     errors: ErrorMode = "repair"
     prompt: str = ""
     origin: str = ""
     expected: Mapping[str, Any] | None = None
+    writes: Callable[[], AsyncGenerator[str, None]] | None = None
 
     def parser(self) -> ResponseParser:
         """A parser for this input, which gives all that the page shows."""
@@ -72,7 +75,7 @@ def recorded(name: str) -> Input:
         title=about["title"],
         template=load_response_template(bundled_source(about["template"])),
         template_name=about["template"],
-        pieces=tuple(pieces),
+        pieces=pieces,
         prefix=about["prefix"],
         tools=tuple(about["tools"]),
         prompt=about["prompt"],
@@ -88,7 +91,7 @@ def requested(request: Request) -> Input:
     ``cut`` ``"tokens"`` or a number of characters. Inferring takes seconds: call it in a thread.
 
     >>> requested({"text": "<think>Hm</think>Hi", "template": {"name": "qwen3"}, "cut": "8"}).pieces
-    ('<think>H', 'm</think', '>Hi')
+    ['<think>H', 'm</think', '>Hi']
     """
     text = _text(request, "text")
     template, name = _template(request.get("template"))
@@ -101,7 +104,7 @@ def requested(request: Request) -> Input:
             title=_text(request, "title") or "pasted",
             template=template,
             template_name=name,
-            pieces=tuple(pieces),
+            pieces=pieces,
             prefix=_text(request, "prefix"),
             tools=tuple(_tools(request.get("tools"))),
             errors=_mode(request.get("errors", "repair")),

@@ -71,7 +71,7 @@ def from_file(file: Any) -> Input:
         title=made.title,
         template=made.template,
         template_name=str(file.get("template", made.template_name))[:100],
-        pieces=tuple(pieces),
+        pieces=pieces,
         prefix=made.prefix,
         tools=made.tools,
         errors=made.errors,

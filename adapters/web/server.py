@@ -22,6 +22,7 @@ from websockets.asyncio.server import serve as serve_sockets
 
 from streamparse.adapters.web.control import control
 from streamparse.adapters.web.inputs import Input
+from streamparse.adapters.web.live import Model
 from streamparse.adapters.web.pace import Pace
 from streamparse.adapters.web.pages import Pages
 from streamparse.adapters.web.show import AT_MOST, Show
@@ -40,14 +41,14 @@ class Page:
     """The page, served while the ``async with`` block lasts (on asyncio).
 
     ``url`` is where; ``show`` has the generations, ``events`` sends their events, ``sockets`` is the library's server.
-    ``port`` 0 takes a free one. ``OSError`` if the port is taken.
+    ``port`` 0 takes a free one. ``model`` answers questions, where there is one. ``OSError`` if the port is taken.
     """
 
-    def __init__(self, inputs: Iterable[Input], *, pace: Pace, port: int = 0) -> None:
+    def __init__(self, inputs: Iterable[Input], *, pace: Pace, port: int = 0, model: Model | None = None) -> None:
         self._inputs = inputs
         self._port = port
         self._stack = AsyncExitStack()
-        self.show = Show(pace)
+        self.show = Show(pace, model)
         self.events: EventServer
         self.sockets: Server
         self.url = ""
@@ -96,8 +97,10 @@ def _listen(port: int) -> socket.socket:
     return socket.create_server((ADDRESS, port))
 
 
-async def serve_page(inputs: Iterable[Input], *, pace: Pace, port: int, ready: Callable[[str], None]) -> None:
+async def serve_page(
+    inputs: Iterable[Input], *, pace: Pace, port: int, ready: Callable[[str], None], model: Model | None = None
+) -> None:
     """Serve the page until the task is cancelled, as Ctrl-C does; ``ready`` gets its address."""
-    async with Page(inputs, pace=pace, port=port) as page:
+    async with Page(inputs, pace=pace, port=port, model=model) as page:
         ready(page.url)
         await anyio.sleep_forever()

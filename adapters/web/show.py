@@ -18,6 +18,7 @@ import anyio
 
 from streamparse.adapters.web.generation import events_of
 from streamparse.adapters.web.inputs import Input, RequestError
+from streamparse.adapters.web.live import Model
 from streamparse.adapters.web.pace import Pace
 from streamparse.adapters.websockets import EventServer, RefusedError
 from streamparse.cli.templates import summary
@@ -34,8 +35,9 @@ TEMPLATES = [{"name": name, "description": summary(bundled_source(name))} for na
 class Show:
     """Runs inputs as generations of ``events``; made before that server is, which asks it for their events."""
 
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: Pace, model: Model | None = None) -> None:
         self.pace = pace
+        self.model = model
         self._inputs: dict[str, Input] = {}
         self._keys = count(1)
         self._events: EventServer | None = None
@@ -89,6 +91,7 @@ class Show:
         return {
             "pace": asdict(self.pace.state),
             "templates": TEMPLATES,
+            "model": None if self.model is None else self.model.name,
             "generations": [_about(key, made) for key, made in self._inputs.items()],
         }
 
@@ -118,6 +121,7 @@ def _about(key: str, made: Input) -> dict[str, Any]:
         "template": made.template_name,
         "origin": made.origin,
         "prompt": made.prompt,
+        "live": made.writes is not None,
         "prompt_end": made.prefix[begins[0] :] if begins else "",
         "length": sum(len(piece.encode("utf-16-le", "surrogatepass")) // 2 for piece in made.pieces),
     }

@@ -11,7 +11,7 @@ import anyio
 import anyio.from_thread
 import pytest
 
-from streamparse.adapters.web import Input, Pace, Page
+from streamparse.adapters.web import Input, Model, Pace, Page
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 QUIET = [
@@ -64,11 +64,13 @@ class Served:
 
 
 @contextmanager
-def served(inputs: Sequence[Input], *, rate: float = 2000, paused: bool = False) -> Iterator[Served]:
+def served(
+    inputs: Sequence[Input], *, rate: float = 2000, paused: bool = False, model: Model | None = None
+) -> Iterator[Served]:
     pace = Pace(rate, paused=paused)
     with (
         anyio.from_thread.start_blocking_portal("asyncio") as portal,
-        portal.wrap_async_context_manager(Page(inputs, pace=pace)) as page,
+        portal.wrap_async_context_manager(Page(inputs, pace=pace, model=model)) as page,
     ):
         yield Served(page, portal)
 

@@ -61,6 +61,7 @@ export class Card {
     heading.id = `title-${key}`;
     this.element.dataset.key = key;
     this.element.setAttribute("aria-labelledby", heading.id);
+    this.#part(".stop").addEventListener("click", () => this.generation.stop());
     this.#part(".template").textContent = template;
     this.#part(".origin").textContent = origin;
     this.#part(".prompt").textContent = this.#part(".prompt").title = prompt;
@@ -85,12 +86,13 @@ export class Card {
     const repaired = state.regions.filter((region) => region.repaired).length;
     const calls = state.message?.tool_calls?.length ?? 0;
     this.element.dataset.state = status;
+    this.#part(".stop").hidden = done || !this.about.live;
     this.element.toggleAttribute("data-faulty", faulty > 0);
     this.element.toggleAttribute("data-repaired", repaired > 0);
     const counts = [calls && counted(calls, "call"), repaired && `${repaired} repaired`, faulty && `${faulty} malformed`].filter(Boolean);
     const words = [WORDS[status], ...(done ? counts : [])];
     this.#part(".word").textContent = words.join(" · ");
-    const share = done ? 1 : Math.min(this.raw.characters / Math.max(this.about.length, 1), 1);
+    const share = done ? 1 : this.about.live ? 0 : Math.min(this.raw.characters / Math.max(this.about.length, 1), 1);
     this.#part(".progress span").style.transform = `scaleX(${share})`;
     if (done) this.#end(status, error, state, words);
   }

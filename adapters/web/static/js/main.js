@@ -6,6 +6,7 @@
  */
 
 import { Connection } from "../client.js";
+import { AskForm } from "./ask.js";
 import { Board } from "./board.js";
 import { Control } from "./control.js";
 import { fileName, save } from "./files.js";
@@ -27,15 +28,18 @@ const board = new Board(document.getElementById("board"), connection);
 const ask = (action, fields) => control.ask(action, fields).catch(({ message }) => say(message));
 const pace = new PaceControls(ask);
 const paste = new PasteDialog();
+const asking = new AskForm();
 
 control.onstate = (state) => {
   pace.show(state.pace);
   paste.offer(state.templates);
+  asking.show(state.model);
   board.show(state.generations);
 };
 
 board.onnews = say;
 paste.onparse = async (request) => (await control.ask("parse", { request })).key;
+asking.onask = (question, think) => control.ask("ask", { question, think });
 paste.onparsing = (key) => board.focus(key);
 
 const actions = {
