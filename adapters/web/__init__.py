@@ -21,8 +21,8 @@ It needs the extra ``web``.
 """
 
 from streamparse.adapters.web.inputs import Input, RequestError, recorded
-from streamparse.adapters.web.live import Model
+from streamparse.adapters.web.live import Model, installed_model
 from streamparse.adapters.web.pace import Pace
 from streamparse.adapters.web.server import Page, serve_page
 
-__all__ = ["Input", "Model", "Pace", "Page", "RequestError", "recorded", "serve_page"]
+__all__ = ["Input", "Model", "Pace", "Page", "RequestError", "installed_model", "recorded", "serve_page"]
