@@ -20,7 +20,7 @@ from streamparse.parser import ERROR_MODES, ErrorMode, ResponseParser
 from streamparse.template import ResponseTemplate, load_response_template, response_template_names
 from streamparse.template.bundled import bundled_source
 
-TEXT_AT_MOST = 1_000_000
+TEXT_AT_MOST = 250_000
 """Characters of one text from a page: what a browser still draws at ease."""
 
 Request = Mapping[str, Any]
