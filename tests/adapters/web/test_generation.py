@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from streamparse.adapters.web.generation import events_of
 from streamparse.adapters.web.inputs import Input, recorded
 from streamparse.adapters.web.pace import Pace
-from streamparse.cli.demo import ON_THE_PAGE
+from streamparse.cli.page import RECORDINGS
 from tests.adapters.web.inputs import text_input
 
 TEXTS = st.lists(
@@ -46,7 +46,7 @@ def raw(events: list[dict[str, Any]]) -> str:
     return "".join(event["text"] if event["type"] == "region_chunk" else event.get("source", "") for event in events)
 
 
-@pytest.mark.parametrize("name", ON_THE_PAGE)
+@pytest.mark.parametrize("name", RECORDINGS)
 def test_the_raw_text_of_the_events_is_the_generation(name: str) -> None:
     made = recorded(name)
     assert raw(run(made)) == "".join(made.pieces)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from streamparse.adapters.web import recorded
-from streamparse.cli.demo import ON_THE_PAGE
+from streamparse.cli.page import RECORDINGS
 from tests.adapters.web.conftest import served
 from tests.adapters.web.inputs import text_input
 
@@ -94,7 +94,7 @@ def test_the_message_is_what_was_parsed(open_tab: OpenTab) -> None:
 
 
 def test_the_recordings_come_out_whole_with_what_is_repaired_and_malformed_marked(open_tab: OpenTab) -> None:
-    inputs = [recorded(name) for name in ON_THE_PAGE]
+    inputs = [recorded(name) for name in RECORDINGS]
     with served(inputs) as page:
         tab = open_tab(page.url)
         until_all_are_over(tab, len(inputs))

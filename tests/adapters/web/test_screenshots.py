@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from streamparse.adapters.web import recorded
-from streamparse.cli.demo import ON_THE_PAGE
+from streamparse.cli.page import RECORDINGS
 from tests.adapters.web.conftest import served
 
 PICTURES = Path(__file__).parents[3] / "docs" / "images"
@@ -47,7 +47,7 @@ def at_the_place(tab: Any, raw: str) -> None:
     ],
 )
 def test_make_a_picture_of_the_page(open_tab: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
-    inputs = [recorded(each) for each in ON_THE_PAGE]
+    inputs = [recorded(each) for each in RECORDINGS]
     if options["width"] < 600:  # where there is room for one, that with the faults comes first
         inputs.insert(0, inputs.pop(3))
     with served(inputs, rate=30, paused=True) as page:
@@ -60,7 +60,7 @@ def test_make_a_picture_of_the_page(open_tab: Callable[..., Any], name: str, opt
 
 @make_them
 def test_make_a_picture_of_the_dialog(open_tab: Callable[..., Any]) -> None:
-    with served([recorded(ON_THE_PAGE[0])], paused=True) as page:
+    with served([recorded(RECORDINGS[0])], paused=True) as page:
         tab = open_tab(page.url, reduced_motion="reduce", color_scheme="dark", width=900, height=720)
         tab.click("#paste")
         tab.fill("[name=text]", '<think>Two cities.</think>\n\nI will look:\n<tool_call>\n{"name": "weather", ')
