@@ -85,11 +85,12 @@ class BracketReader:
     @property
     def point(self) -> Point | None:
         """Where the reading is, but for the ``word``: from the same point on, the same text is read the same."""
-        key = None if self._key is None else "".join(self._key)
-        word = "".join(self._word)
-        if len(key or "") + len(word) > POINT_AT_MOST:
+        parts = [*self._word[:POINT_AT_MOST], *(self._key or ())[:POINT_AT_MOST]]
+        if len(parts) >= POINT_AT_MOST or sum(map(len, parts)) > POINT_AT_MOST:
             return None
-        return self._state, self._stack, self._form, key, word if self.word is None else "", self._held
+        key = None if self._key is None else "".join(self._key)
+        name_or_constant = "".join(self._word) if self.word is None else ""
+        return self._state, self._stack, self._form, key, name_or_constant, self._held
 
     def go_to(self, point: Point, word: str) -> None:
         """Go to a point that the reading has been at, with the word of a value so far."""

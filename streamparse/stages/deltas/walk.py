@@ -215,8 +215,9 @@ class Walk:
             return None
 
     def _step_here(self) -> Step:
-        self._word = self._reader.word or ""
-        return self._steps.at(self._reader, self.arguments)
+        step = self._steps.at(self._reader, self.arguments)
+        self._word = (self._reader.word or "") if step.in_word else ""
+        return step
 
     def _go_to_step(self, word: str) -> None:
         if self.step is not NOWHERE:

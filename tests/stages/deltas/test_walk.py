@@ -15,6 +15,7 @@ from streamparse.stages.deltas.arguments import ToolArguments
 from streamparse.stages.deltas.region_deltas import RegionDeltas
 from streamparse.stages.schema_typing import ToolSchemas
 from streamparse.template import ResponseTemplate, load_response_template
+from tests.properties.time_limit import ended_in_time
 
 Check = Callable[..., list[dict[str, Any]]]
 
@@ -116,6 +117,14 @@ def test_pieces_longer_than_tokens(check: Check, size: int, lenient: bool) -> No
         pieces = [text[start : start + size] for start in range(0, len(text), size)]
         check(template(field), pieces, tools(schema), lenient=lenient)
         check(template(field), pieces, lenient=lenient)
+
+
+@pytest.mark.parametrize(
+    "body", ['{"a": [' + "1" * 120_000 + "]}", '{"' + "k" * 120_000 + '": 1}'], ids=["number", "key"]
+)
+def test_long_words_and_keys_take_linear_time_character_by_character(core: Any, body: str) -> None:
+    with ended_in_time(20):
+        deltas_of(core(template(JSON_CALL)), ["<call f>", *body])
 
 
 PIECES = st.lists(
