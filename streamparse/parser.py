@@ -6,6 +6,8 @@ import is all that moving takes; ``parse_response`` and ``get_response_parser`` 
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self, cast
@@ -19,19 +21,20 @@ from streamparse.errors import (
     ParseError,
     PrefixError,
     SnapshotError,
+    StreamparseError,
     TemplateError,
 )
-from streamparse.limits import DEFAULT_LIMITS, Limits, how_to_raise
-from streamparse.snapshot import state_from_bytes, state_to_bytes
+from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits, how_to_raise
+from streamparse.snapshot import expect_like, state_from_bytes, state_to_bytes
 from streamparse.stages.anchor import AnchorTrim
 from streamparse.stages.call_ids import CallIds
 from streamparse.stages.content_stage import ContentStage
 from streamparse.stages.deltas import DeltaStage
 from streamparse.stages.detokenize import Detokenizer
 from streamparse.stages.message import MessageFold
-from streamparse.stages.plain import PIECES_AT_MOST, PlainText
+from streamparse.stages.plain import PIECE_AT_MOST, PIECES_AT_MOST, PlainText
 from streamparse.stages.recovery import RecoveringTokenizer
-from streamparse.stages.region import up_to_each_end
+from streamparse.stages.region import RegionEnd, up_to_each_end
 from streamparse.stages.regions import RegionTokenizer
 from streamparse.stages.schema_typing import ToolSchemas
 from streamparse.stages.token_stage import TokenStage
@@ -81,6 +84,8 @@ class CoreStage:
     name: str
     feed: Callable[[Any], list[Any]]
     finish: Callable[[], list[Any]]
+    parses_regions: bool = False
+    """Whether the end of a region may be much work for it."""
 
 
 class ResponseParser:
@@ -120,6 +125,8 @@ class ResponseParser:
 
     initial_events: list[Event]
     """The events of the prefix, to be shown before those of the first :meth:`feed`."""
+
+    _restored = False
 
     def __init__(
         self,
@@ -188,6 +195,8 @@ class ResponseParser:
         self._ended: str | None = None
         self._plain: PlainText | None = None
         self._tail = ""
+        self._large: float = math.inf
+        self._put_off: deque[list[Any]] = deque()
 
     def _feed_prefix(self, prefix: str) -> list[Event]:
         events: list[Event] = []
@@ -209,7 +218,7 @@ class ResponseParser:
         parsed, :class:`LimitError` at a limit, and :class:`FinalizedError` after the end.
         """
         plain = self._plain
-        if plain is not None and type(text) is str and text:
+        if plain is not None and type(text) is str and 0 < len(text) < PIECE_AT_MOST:
             if not plain.tail and len(plain.pieces) < PIECES_AT_MOST:
                 for letter in plain.letters:
                     if letter in text:
@@ -249,6 +258,9 @@ class ResponseParser:
         self._say_how_it_ended(finish_reason)
         events: list[Event] = []
         try:
+            while self._put_off:
+                events += self._parsed(self._put_off.popleft())
+            self._large = math.inf
             for text in (self._settle(), *(self._detokenizer.finish() if self._detokenizer is not None else ())):
                 events += self._after_regions(self._regions.feed(text))
             events += self._after_regions(self._regions.finish())
@@ -256,8 +268,37 @@ class ResponseParser:
         except ParseError as error:
             self._ended = _stopped_at(error)
             raise
+        except Exception as error:
+            raise self._unexpected(error) from error
         self._ended = "the parser has been finalized; start a new one for the next generation"
         return self._message.message, events
+
+    def put_off_large_regions(self, size: int = LARGE_TEXT) -> None:
+        """Let :meth:`feed` not parse a structured region of more than ``size`` characters when it ends.
+
+        It and what follows it are put off until :meth:`work_off` has been called as often as anything is ``waiting``:
+        for event loops, which leave such work to a thread. :meth:`finalize` does all that waits.
+        """
+        self._large = size
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the end of a large region was put off."""
+        return bool(self._put_off)
+
+    @property
+    def ends_large(self) -> bool:
+        """Whether :meth:`finalize` may have much to do, because something waits or the open region is large."""
+        return bool(self._put_off) or self._content.size > self._large
+
+    def work_off(self) -> list[Event]:
+        """The events of the first of what was put off. Raises like :meth:`feed`; may be called in another thread."""
+        try:
+            return self._parsed(self._put_off.popleft())
+        except ParseError as error:
+            self._put_off.clear()
+            self._ended = _stopped_at(error)
+            raise
 
     @property
     def problems(self) -> list[dict[str, Any]]:
@@ -293,10 +334,19 @@ class ResponseParser:
         JSON: the open region, the held text, and the message so far, which ``message=False`` leaves out for those who
         keep only events.
         """
+        if self._put_off:
+            raise StreamparseError("something was put off; call work_off() until nothing is waiting")
         tail = self._settle()
-        state = {
+        try:
+            return state_to_bytes(self._state(tail, message=message), self._limits.snapshot_size)
+        finally:
+            self._tail = tail
+
+    def _state(self, tail: str, *, message: bool) -> dict[str, Any]:
+        """The state as JSON-able data."""
+        return {
             "template": self._template.digest,
-            "options": asdict(self._options),
+            "options": {**asdict(self._options), "without": list(self._options.without)},
             "ended": self._ended,
             "events": self._events,
             "tail": tail,
@@ -309,8 +359,6 @@ class ResponseParser:
             "call_ids": self._call_ids.snapshot() if self._call_ids is not None else None,
             "message": self._message.snapshot(message=message),
         }
-        self._tail = tail
-        return state_to_bytes(state, self._limits.snapshot_size)
 
     @classmethod
     def restore(
@@ -324,7 +372,8 @@ class ResponseParser:
     ) -> Self:
         """The parser that :meth:`snapshot` saved: the same events follow. ``initial_events`` is empty.
 
-        Raises :class:`SnapshotError` for damaged data, a newer version, or another template.
+        Raises :class:`SnapshotError` for damaged data, a newer version, or another template; what only shows when it is
+        used, because the data was made by hand, is raised by the methods of the parser.
 
         >>> parser = ResponseParser("qwen3", prefix="")
         >>> events = parser.feed("<think>a")
@@ -333,23 +382,30 @@ class ResponseParser:
         ('b', 'ab')
         """
         state = state_from_bytes(data, limits.snapshot_size)
+        template = load_response_template(response_template)
         parser = cls.__new__(cls)
         parser.initial_events = []
+        parser._restored = True
         try:
-            options = Options(**{**state["options"], "without": tuple(state["options"]["without"])})
-            parser._compose(response_template, tools, options, tokenizer, limits)
+            options = Options(**{**state["options"], "without": _field_names(state["options"]["without"])})
+            parser._compose(template, tools, options, tokenizer, limits)
             if state["template"] != parser._template.digest:
                 raise SnapshotError(
                     "the snapshot was taken with another response template; give the one it was taken with"
                 )
             parser._restore(state)
-        except (SnapshotError, TemplateError):
+        except SnapshotError:
             raise
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
-            raise SnapshotError(f"the snapshot is damaged: {type(error).__name__}: {error}") from error
+        except Exception as error:
+            if isinstance(error, TemplateError) and state.get("template") != template.digest:
+                raise SnapshotError(
+                    f"the snapshot belongs to another response template, or is damaged: {error}"
+                ) from error
+            raise _damaged(error) from error
         return parser
 
     def _restore(self, state: dict[str, Any]) -> None:
+        expect_like(state, self._state("", message="message" in state["message"]), "state")
         self._ended = state["ended"]
         self._events = state["events"]
         self._tail = state["tail"]
@@ -394,9 +450,9 @@ class ResponseParser:
             stages.append(CoreStage("deltas", lambda item: deltas.feed([item]), deltas.finish))
         return [
             *stages,
-            CoreStage("content", lambda item: content.feed([item]), content.finish),
-            CoreStage("transform", transformed, self._transform.finish),
-            CoreStage("message", lambda event: message.feed([event]), message.finish),
+            CoreStage("content", lambda item: content.feed([item]), content.finish, parses_regions=True),
+            CoreStage("transform", transformed, self._transform.finish, parses_regions=True),
+            CoreStage("message", lambda event: message.feed([event]), message.finish, parses_regions=True),
         ]
 
     @property
@@ -421,10 +477,16 @@ class ResponseParser:
         except ParseError as error:
             self._ended = _stopped_at(error)
             raise
+        except Exception as error:
+            raise self._unexpected(error) from error
+
+    def _unexpected(self, error: Exception) -> Exception:
+        """What to raise for an error that is none of ours: in a parser that was restored, its snapshot is to blame."""
+        return error if isinstance(error, StreamparseError) or not self._restored else _damaged(error)
 
     def _feed_text(self, text: str) -> list[Event]:
         events = self._after_regions(self._regions.feed(self._settle() + text))
-        self._plain = self._regions.plain_text()
+        self._plain = None if self._put_off else self._regions.plain_text()
         return events
 
     @property
@@ -466,6 +528,12 @@ class ResponseParser:
         if self._tokens is not None:
             items = self._tokens.feed(items, marked=self._marked)
         self._count_events(len(items))
+        if self._put_off or (self._content.size > self._large and any(map(_ends_structure, items))):
+            self._put_off.append(items)
+            return []
+        return self._parsed(items)
+
+    def _parsed(self, items: list[Any]) -> list[Event]:
         if len(items) < 2 or (self._options.lenient and self._deltas is None):
             return self._after_tokens(items)
         # one region goes through all stages after the other: the first error in the text is raised, whichever stage
@@ -548,6 +616,16 @@ def get_response_parser(
     """
     text = None if prefix is None else _as_text(prefix, tokenizer)
     return ResponseParser(_template_for(response_template, tokenizer), prefix=text, tools=tools, **options)
+
+
+def _ends_structure(item: Any) -> bool:
+    """Whether a region ends whose text has to be parsed."""
+    return isinstance(item, RegionEnd) and not item.field.streams
+
+
+def _damaged(error: Exception) -> SnapshotError:
+    """What is raised where a snapshot turns out to describe no state that there can be."""
+    return SnapshotError(f"the snapshot is damaged: {type(error).__name__}: {error}")
 
 
 def _field_names(names: Any) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from streamparse.errors import LimitError, SnapshotError
 from streamparse.limits import DEFAULT_LIMITS, how_to_raise
 
 SNAPSHOT_VERSION = 1
+_FREE = (".message.message", ".mode_state")
 
 
 def state_to_bytes(state: dict[str, Any], limit: int = DEFAULT_LIMITS.snapshot_size) -> bytes:
@@ -50,6 +51,33 @@ def state_from_bytes(data: bytes, limit: int = DEFAULT_LIMITS.snapshot_size) -> 
         raise SnapshotError("the snapshot is damaged: its checksum is not that of its content")
     del state["version"]
     return state
+
+
+def expect_like(saved: Any, fresh: Any, path: str, *, nullable: bool = False) -> None:
+    """Raise SnapshotError where a saved state is not made as a fresh one is: other parts, or parts of other kinds.
+
+    What is null in a fresh state may be anything in a saved one, and so may the values in a message; with ``nullable``
+    any part of a saved one may be null.
+
+    >>> expect_like({"tail": "<th", "open": "x"}, {"tail": "", "open": None}, "state")
+    >>> expect_like({"tail": 5, "open": None}, {"tail": "", "open": None}, "state")
+    Traceback (most recent call last):
+        ...
+    streamparse.errors.SnapshotError: the snapshot is damaged: state.tail is int, not str
+    """
+    if fresh is None or (nullable and saved is None):
+        return
+    if type(saved) is not type(fresh):
+        kinds = f"{type(saved).__name__}, not {type(fresh).__name__}"
+        raise SnapshotError(f"the snapshot is damaged: {path} is {kinds}")
+    if not isinstance(fresh, dict) or path.endswith(_FREE):
+        return
+    if path.endswith(".captures"):
+        fresh = dict.fromkeys(saved, "")
+    if saved.keys() != fresh.keys():
+        raise SnapshotError(f"the snapshot is damaged: {path} has not the parts that it should have")
+    for key, value in fresh.items():
+        expect_like(saved[key], value, f"{path}.{key}", nullable=nullable)
 
 
 def _as_json(state: dict[str, Any]) -> bytes:

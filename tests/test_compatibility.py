@@ -255,6 +255,11 @@ REFUSED["a transform nested more than 100 levels"] = (
     "<x>1</x>",
     TemplateError,
 )
+REFUSED["a transform of more than 200 values"] = (
+    tp(x={**X, "transform": ["{content}"] * 201}),
+    "<x>1</x>",
+    TemplateError,
+)
 REFUSED["value parsers nested more than 20 levels"] = (
     tp(
         x={

@@ -219,3 +219,30 @@ def test_a_capacity_that_can_hold_nothing_is_an_error(capacity: Any) -> None:
 def test_what_is_no_limit_is_an_error(value: Any) -> None:
     with pytest.raises(ArgumentError, match=r"Limits\.regions must be a number greater than 0"):
         Limits(regions=value)
+
+
+def test_a_transform_cannot_multiply_what_a_model_wrote() -> None:
+    field = {
+        "open": "<call>",
+        "close": "</call>",
+        "content": "json",
+        "transform": {"function": {"name": "f", "arguments": {f"a{number}": "{content}" for number in range(100)}}},
+    }
+    template = {"start_anchor": "@", "fields": {"calls": field}}
+    message = parse_response(f"<call>{[[1]] * 1000}</call>", template, prefix="")
+    arguments = message["calls"]["function"]["arguments"]
+    assert len(arguments) == 100
+    assert len({id(argument) for argument in arguments.values()}) == 1
+
+
+def test_a_list_of_calls_is_counted_before_it_is_reshaped() -> None:
+    field = {
+        "open": "<call>",
+        "close": "</call>",
+        "content": "json",
+        "transform_each": True,
+        "transform": {"function": {"name": "{name}"}},
+    }
+    template = {"start_anchor": "@", "fields": {"calls": field}}
+    with pytest.raises(LimitError, match=r"Limits\.calls"):
+        parse_response("<call>[" + "{}, " * 5 + "{}]</call>", template, prefix="", limits=Limits(calls=5))

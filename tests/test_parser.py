@@ -434,7 +434,7 @@ def test_a_snapshot_of_a_newer_version_is_refused() -> None:
         ResponseParser.restore(newer.encode(), TEMPLATE)
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"null", b"\xff", b"{" * 100_000, None])
+@pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"null", b"\xff", b"{" * 100_000])
 def test_what_is_no_snapshot_is_refused(data: Any) -> None:
     with pytest.raises(SnapshotError, match="damaged"):
         ResponseParser.restore(data, TEMPLATE)

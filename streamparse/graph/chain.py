@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from anyio import to_thread
+
 from streamparse.errors import StageError, StreamparseError
 from streamparse.graph.channel import Channel
 from streamparse.graph.closing import close
+from streamparse.graph.later import Later
 
 Made = list[Any] | deque[Any]
 
@@ -30,7 +33,10 @@ class StageStatistics:
 
 @dataclass(frozen=True)
 class Link:
-    """A machine in a chain: what to call when items come, before the first and after the last."""
+    """A machine in a chain: what to call when items come, before the first and after the last.
+
+    ``later`` is the machine again where it puts work off.
+    """
 
     feed: Callable[[Any], Iterable[Any]]
     start: Callable[[], Iterable[Any]]
@@ -38,20 +44,22 @@ class Link:
     seen: StageStatistics
     takes_batches: bool = False
     """Whether ``feed`` takes a list of items rather than one."""
+    later: Later | None = None
 
 
 class Chain:
     """Neighbouring machines as one stage.
 
-    The synchronous methods add to a list that the caller gives, so that what was made before an error is not lost.
+    All methods add to a list that the caller gives, so that what was made before an error is not lost.
     Errors become StageErrors with the machine's name and the cause; those that are streamparse's own stay as they are.
     """
 
     def __init__(self, links: Sequence[Link]) -> None:
         self.links = links
+        self._later = [(position, link) for position, link in enumerate(links, 1) if link.later is not None]
         if len(links) == 1:
-            link, step = links[0], _feed_all if links[0].takes_batches else _feed_each
-            self.feed = partial(step, link.feed, link.seen)  # type: ignore[method-assign]
+            step = _feed_all if links[0].takes_batches else _feed_each
+            self.feed = partial(step, links[0].feed, links[0])  # type: ignore[method-assign]
 
     def start(self, out: Made) -> None:
         """Add the items that come before the first one; the last link starts first, as it is fed by those before it."""
@@ -59,23 +67,48 @@ class Chain:
             link = self.links[position - 1]
             self._feed_from(position, _items_of(link, link.start), out)
 
-    def feed(self, batch: list[Any], out: Made) -> None:
-        """Add the items that follow from a batch."""
+    def feed(self, batch: list[Any], out: Made) -> bool:
+        """Add the items that follow from a batch; tell whether a machine has put off work, which is to be settled."""
         self._feed_from(0, batch, out)
+        return bool(self._later) and self.waits
 
-    def finish(self, out: Made) -> None:
+    @property
+    def waits(self) -> bool:
+        """Whether a machine has put off work."""
+        return any(link.later is not None and link.later.waiting for _, link in self._later)
+
+    async def settle(self, out: Made) -> None:
+        """Have the work done that was put off, in a thread, and add the items that come of it."""
+        for position, link in self._later:
+            while link.later is not None and link.later.waiting:
+                items = await to_thread.run_sync(_items_of, link, link.later.work_off)
+                self._feed_from(position, items, out)
+
+    async def finish(self, out: Made) -> None:
         """Add the items that follow from there being no more."""
         for position, link in enumerate(self.links, 1):
-            self._feed_from(position, _items_of(link, link.finish), out)
+            if link.later is not None and link.later.ends_large:
+                items = await to_thread.run_sync(_items_of, link, link.finish)
+            else:
+                items = _items_of(link, link.finish)
+            self._feed_from(position, items, out)
+            await self.settle(out)
 
     async def run(self, inbox: AsyncIterator[list[Any]], outbox: Channel[Any]) -> None:
         """Be a task between two channels."""
         await _hand_on(outbox, self.start)
         async for batch in inbox:
             await _hand_on(outbox, self.feed, batch)
+            while self.waits:
+                made: list[Any] = []
+                try:
+                    await self.settle(made)
+                finally:
+                    if made:
+                        await outbox.send(made)
         last: list[Any] = []
         try:
-            self.finish(last)
+            await self.finish(last)
             await close(inbox)  # before the last items, as whoever gets them may take the source to be closed
         finally:
             if last:
@@ -110,9 +143,9 @@ class Chain:
             raise failure from failure.__cause__
 
 
-def _feed_each(feed: Callable[[Any], Iterable[Any]], seen: StageStatistics, batch: list[Any], out: Made) -> None:
+def _feed_each(feed: Callable[[Any], Iterable[Any]], link: Link, batch: list[Any], out: Made) -> bool:
     """Pass items through a machine that is alone in its chain, as nearly all are."""
-    before = len(out)
+    before, seen, later = len(out), link.seen, link.later
     try:
         for item in batch:
             out.extend(feed(item))
@@ -122,16 +155,19 @@ def _feed_each(feed: Callable[[Any], Iterable[Any]], seen: StageStatistics, batc
     finally:
         seen.items_in += len(batch)
         seen.items_out += len(out) - before
+    return later is not None and later.waiting
 
 
-def _feed_all(feed: Callable[[Any], Iterable[Any]], seen: StageStatistics, batch: list[Any], out: Made) -> None:
+def _feed_all(feed: Callable[[Any], Iterable[Any]], link: Link, batch: list[Any], out: Made) -> bool:
     """The same for a machine that takes batches."""
-    if batch:
-        _feed_each(feed, seen, [batch], out)
-        seen.items_in += len(batch) - 1
+    if not batch:
+        return False
+    waits = _feed_each(feed, link, [batch], out)
+    link.seen.items_in += len(batch) - 1
+    return waits
 
 
-async def _hand_on(outbox: Channel[Any], step: Callable[..., None], *arguments: Any) -> None:
+async def _hand_on(outbox: Channel[Any], step: Callable[..., object], *arguments: Any) -> None:
     """Take a step and hand on what it made, even if it failed in the end."""
     out: list[Any] = []
     try:

@@ -163,11 +163,12 @@ class Graph:
                         batch = await reader.take_pending()
                     else:
                         batch = reader.accept(await reader.pull())
-                    self._chain.feed(batch, ready)
+                    if self._chain.feed(batch, ready):
+                        await self._chain.settle(ready)
             except StopAsyncIteration:
                 self._ended = True
             if self._ended and not self._closed:
-                self._chain.finish(ready)
+                await self._chain.finish(ready)
                 await self._close()
         except Exception as error:
             self._failure = source_error(error)

@@ -11,7 +11,6 @@ from typing import Any
 
 import anyio
 
-from streamparse.graph.channel import checked_capacity
 from streamparse.graph.joining import weigh
 
 
@@ -24,7 +23,7 @@ class Mailbox:
 
     def __init__(self, capacity: int) -> None:
         self.wake: Any = None
-        self._capacity = checked_capacity(capacity)
+        self._capacity = capacity
         self._changed = threading.Condition()
         self._items: list[Any] = []
         self._weight = 0

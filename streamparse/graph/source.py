@@ -23,7 +23,7 @@ from streamparse.graph.channel import CAPACITY, Channel
 from streamparse.graph.closing import close_all
 from streamparse.graph.thread import ThreadReader
 
-SLICE = 16_384
+SLICE = 8_192
 """The amount of text (characters, bytes or token ids) that is worked off before other tasks get a chance."""
 
 _PIECE_WORK = 64  # what a piece costs besides its text, in characters

@@ -18,7 +18,7 @@ from typing import Any
 
 import anyio
 
-from streamparse.graph.channel import CAPACITY
+from streamparse.graph.channel import CAPACITY, checked_capacity
 from streamparse.graph.closing import close, close_synchronously
 from streamparse.graph.event_loop import soon_caller
 from streamparse.graph.mailbox import Mailbox
@@ -32,7 +32,7 @@ class ThreadReader:
 
     def __init__(self, source: Iterable[Any], *, capacity: int = CAPACITY) -> None:
         self._source = source
-        self._mailbox = Mailbox(capacity)
+        self._mailbox = Mailbox(checked_capacity(capacity))
         self._started = False
         self._thread: threading.Thread | None = None
 

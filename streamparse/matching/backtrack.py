@@ -34,7 +34,7 @@ from streamparse.matching.syntax import Chars
 MATCHED, FAILED, BLOCKED = "matched", "failed", "blocked"
 
 #: Steps that matching may take for each character, beyond the allowance that a scanner is given.
-STEPS_PER_CHARACTER = 100
+STEPS_PER_CHARACTER = 25
 
 _UNDO = -1
 _BODY = -2

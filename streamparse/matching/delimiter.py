@@ -13,6 +13,7 @@ from functools import cached_property
 import regex
 
 from streamparse.matching.backtrack import groups_of
+from streamparse.matching.compiling import MAX_SOURCE, compile_pattern
 from streamparse.matching.lint import warnings_of
 from streamparse.matching.program import NotLinear, Program, backtracking_program, linear_program
 from streamparse.matching.syntax import (
@@ -54,17 +55,19 @@ class Delimiter:
 
     @classmethod
     def of_literals(cls, literals: Iterable[str]) -> Delimiter:
-        """Any of the literals, which must not be empty; raises ValueError if one is, or if there are none."""
+        """Any of the literals, none of them empty; raises ValueError if one is, if there are none, or far too many."""
         longest_first = tuple(sorted(set(literals), key=lambda literal: (-len(literal), literal)))
         if not longest_first or "" in longest_first:
             raise ValueError("a literal delimiter needs at least one literal, and none may be empty")
+        if sum(map(len, longest_first)) > MAX_SOURCE:
+            raise ValueError(f"is longer than {MAX_SOURCE} characters")
         pattern = "|".join(regex.escape(literal) for literal in longest_first)
         return cls(longest_first, pattern, regex.compile(pattern, PATTERN_FLAGS), frozenset())
 
     @classmethod
     def of_pattern(cls, source: str) -> Delimiter:
-        """A pattern of the ``regex`` module; raises ``regex.error`` if it is faulty."""
-        compiled = regex.compile(source, PATTERN_FLAGS)
+        """A pattern of the ``regex`` module; raises FaultyPattern."""
+        compiled = compile_pattern(source, PATTERN_FLAGS)
         return cls(None, source, compiled, frozenset(compiled.groupindex))
 
     @cached_property

@@ -65,6 +65,11 @@ class ContentStage:
                 parsed.append(item)
         return batch if parsed is None else parsed
 
+    @property
+    def size(self) -> int:
+        """Characters of the open region, as far as they are kept."""
+        return self._body.size
+
     def take(self, text: str, field: str) -> None:
         """Text of the open region, of that field; raises LimitError in the strict mode if that makes it too long."""
         if not self._too_long:

@@ -132,11 +132,16 @@ def _is_empty(value: Any) -> bool:
 
 
 def copied(value: Any) -> Any:
-    """A copy of JSON-like data that shares no list and no dict with it; without recursion, for data of any depth."""
+    """A copy of JSON-like data that shares no list and no dict with it; without recursion, for data of any depth.
+
+    What stands in several places of the data, as a transform can put it, is one thing in the copy too: a copy is never
+    larger than the data.
+    """
     if not isinstance(value, list | dict):
         return value
     root: Any = {} if isinstance(value, dict) else []
     pending: list[tuple[Any, Any]] = [(value, root)]
+    copies: dict[int, Any] = {id(value): root}
     while pending:
         source, target = pending.pop()
         entries = source.items() if isinstance(source, dict) else enumerate(source)
@@ -144,9 +149,11 @@ def copied(value: Any) -> Any:
             target.extend([None] * len(source))
         for key, item in entries:
             if isinstance(item, list | dict):
-                child: Any = {} if isinstance(item, dict) else []
+                child: Any = copies.get(id(item))
+                if child is None:
+                    child = copies[id(item)] = {} if isinstance(item, dict) else []
+                    pending.append((item, child))
                 target[key] = child
-                pending.append((item, child))
             else:
                 target[key] = item
     return root

@@ -12,6 +12,8 @@ from streamparse.matching.heads import Heads
 from streamparse.template.model import Field
 
 PIECES_AT_MOST = 512
+PIECE_AT_MOST = 256
+"""Characters of a piece that is passed through: what has passed is read by others at once, so it must be little."""
 _TAIL_AT_MOST = 64
 
 
@@ -38,7 +40,7 @@ class PlainText:
 
     def take(self, text: str) -> list[dict[str, Any]] | None:
         """The events of a piece of text, not empty; None where it isn't plain, and then nothing has been taken."""
-        if len(self.pieces) >= PIECES_AT_MOST:
+        if len(self.pieces) >= PIECES_AT_MOST or len(text) >= PIECE_AT_MOST:
             return None
         if self.tail:
             text = self.tail + text

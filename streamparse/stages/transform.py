@@ -15,7 +15,8 @@ from typing import Any
 
 import regex
 
-from streamparse.errors import ContentError, Fault
+from streamparse.errors import ContentError, Fault, LimitError
+from streamparse.limits import DEFAULT_LIMITS, how_to_raise
 
 PLACEHOLDER = regex.compile(r"\{(\w+(?:\.\w+)*+)\}")
 
@@ -23,6 +24,9 @@ BROKEN_PLACEHOLDER = regex.compile(r"\{\s*\w|\w\s*\}")
 
 MAX_DEPTH = 100
 """How deep a transform's dictionaries and lists may enclose one another."""
+
+MAX_PARTS = 200
+"""The most values that a transform may have in it: each item of a list is made into as many."""
 
 Findings = tuple[list[Fault], list[Fault]]
 
@@ -53,7 +57,10 @@ def check_transform(
     if not each and "content" in groups:
         warnings.append(Fault(path, "the group 'content' is out of reach: {content} is the parsed value"))
     has_placeholder = False
-    for place, leaf, depth in leaves(transform, path):
+    for number, (place, leaf, depth) in enumerate(leaves(transform, path)):
+        if number >= MAX_PARTS:
+            errors.append(Fault(path, f"has more than {MAX_PARTS} values in it"))
+            break
         if depth > MAX_DEPTH:
             errors.append(Fault(path, f"is nested more than {MAX_DEPTH} levels deep"))
             break
@@ -96,9 +103,17 @@ def leaves(transform: Any, path: str) -> Iterator[tuple[str, Any, int]]:
 
 
 def transform_value(
-    value: Any, captures: Mapping[str, str], transform: Any, transform_each: bool, *, lenient: bool = False
+    value: Any,
+    captures: Mapping[str, str],
+    transform: Any,
+    transform_each: bool,
+    *,
+    lenient: bool = False,
+    most: int = DEFAULT_LIMITS.calls,
 ) -> Any:
     """Reshape a region's parsed value; raises ContentError where a placeholder finds nothing.
+
+    Raises LimitError where ``transform_each`` gets more than ``most`` items.
 
     With ``lenient``, a call's arguments that a placeholder does not find are left out, to be judged by the tool's
     schema.
@@ -110,6 +125,8 @@ def transform_value(
         return apply_transform(transform, {**captures, "content": value}, lenient=lenient)
     if not isinstance(value, list):
         raise ContentError(f"transform_each needs the parsed value to be a list, not {type(value).__name__}")
+    if len(value) > most:
+        raise too_many_calls(most)
     results = []
     for index, item in enumerate(value):
         if not isinstance(item, dict):
@@ -117,6 +134,11 @@ def transform_value(
             raise ContentError(f"transform_each needs each item to be a dictionary; item {index} is {kind}")
         results.append(apply_transform(transform, {**captures, **item}, lenient=lenient))
     return results
+
+
+def too_many_calls(limit: int) -> LimitError:
+    """Make the error for more calls than one generation may have."""
+    return LimitError(f"more than {limit} tool calls; {how_to_raise('calls')}", limit="calls")
 
 
 def apply_transform(transform: Any, scope: Mapping[str, Any], *, lenient: bool = False) -> Any:

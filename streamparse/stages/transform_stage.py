@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from streamparse.errors import ContentError, LimitError, ParseError
-from streamparse.limits import DEFAULT_LIMITS, Limits, how_to_raise
+from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.repair.outcome import Unmended
 from streamparse.stages.calls import as_calls, check_calls
 from streamparse.stages.content_stage import located
@@ -20,7 +20,7 @@ from streamparse.stages.deltas.plan import is_call_field
 from streamparse.stages.region import RegionEnd
 from streamparse.stages.region_writer import Item
 from streamparse.stages.schema_typing import ToolSchemas, calls
-from streamparse.stages.transform import transform_value
+from streamparse.stages.transform import too_many_calls, transform_value
 from streamparse.template.policy import CallShape
 
 Event = dict[str, Any]
@@ -103,7 +103,9 @@ class TransformStage:
     def _strict_value(self, region: RegionEnd) -> Any:
         field, value = region.field, region.value
         if field.transform is not None:
-            value = transform_value(value, region.captures, field.transform, field.transform_each)
+            value = transform_value(
+                value, region.captures, field.transform, field.transform_each, most=self._most_calls
+            )
         return self._schemas.cast(value, lenient=False)
 
     def _lenient_value(self, region: RegionEnd) -> Any:
@@ -117,7 +119,9 @@ class TransformStage:
                 value = [value]
                 region.repaired.append("one call stands where a list of calls is expected")
         elif field.transform is not None:
-            value = transform_value(value, region.captures, field.transform, field.transform_each, lenient=True)
+            value = transform_value(
+                value, region.captures, field.transform, field.transform_each, lenient=True, most=self._most_calls
+            )
         value = self._schemas.cast(value, lenient=True)
         region.repaired += self._schemas.take_repaired()
         check_calls(value)
@@ -127,8 +131,7 @@ class TransformStage:
         """Count the calls that a value has, unless there are too many."""
         count = sum(1 for _ in calls(value))
         if self._calls + count > self._most_calls:
-            reason = f"more than {self._most_calls} tool calls; {how_to_raise('calls')}"
-            raise LimitError(reason, limit="calls")
+            raise too_many_calls(self._most_calls)
         self._calls += count
 
     def _calls_of(self, region: RegionEnd, items: list[Any], shape: CallShape) -> list[Any]:

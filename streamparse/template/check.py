@@ -145,7 +145,10 @@ def read_delimiter(
         return None, [], []
     repeated = sorted(item for item, count in Counter(literals).items() if count > 1)
     warnings = [Fault(prefix + literal_key, f"{item!r} stands here more than once") for item in repeated]
-    return Delimiter.of_literals(literals), [], warnings
+    try:
+        return Delimiter.of_literals(literals), [], warnings
+    except ValueError as error:
+        return None, [Fault(prefix + literal_key, str(error))], warnings
 
 
 def _check_fields(source: dict[str, Any]) -> Found:

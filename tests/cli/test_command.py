@@ -186,3 +186,19 @@ def test_a_printed_template_can_be_used(
 def test_a_template_that_is_not_bundled(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["templates", "no-such-model"]) == 2
     assert "qwen3" in stderr_line(capsys)
+
+
+def test_limits_can_be_changed(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["parse", "-t", "qwen3", "--output", "message", str(written), "--limit"]
+    assert main([*command, "regions=100", "--limit", "region_text=1000"]) == 0
+    capsys.readouterr()
+    assert main([*command, "regions=1"]) == 1
+    assert "Limits.regions" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("limit", ["regions", "regions=", "regions=many", "regions=0", "region=5", "=5"])
+def test_what_is_no_limit_is_said_in_one_place(limit: str, written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["parse", "-t", "qwen3", str(written), "--limit", limit])
+    assert caught.value.code == 2
+    assert limit.partition("=")[0] in capsys.readouterr().err

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import regex
 
+from streamparse.matching.compiling import FaultyPattern
 from streamparse.matching.delimiter import Delimiter
 
 
@@ -21,8 +21,8 @@ def test_a_literal_is_never_empty(literals: list[str]) -> None:
         Delimiter.of_literals(literals)
 
 
-def test_a_faulty_pattern_is_an_error_of_regex() -> None:
-    with pytest.raises(regex.error):
+def test_a_faulty_pattern_is_an_error_that_says_why() -> None:
+    with pytest.raises(FaultyPattern):
         Delimiter.of_pattern("(")
 
 

@@ -221,6 +221,11 @@ def test_there_are_no_tools_in_what_transformers_takes_for_a_list_too(tools):
     assert not ToolSchemas.from_tools(tools).names
 
 
+def test_a_dict_of_tools_is_passed_over_with_a_warning(caplog):
+    assert ToolSchemas.from_tools({"function": {"name": "f"}}).names == frozenset()
+    assert "a list of tools is wanted, not dict" in caplog.text
+
+
 @given(schemas)
 def test_the_callers_tools_are_not_changed(schema):
     tools = [{"name": "f", "parameters": {"properties": {"x": schema}, "required": ["x"]}}]

@@ -231,3 +231,21 @@ def test_a_group_that_may_take_no_part_is_a_warning_unless_a_policy_reads_the_ca
     source = template(fields={"x": optional})
     assert [warning.partition(":")[0] for warning in found(1, source)] == [f"fields.x.transform.{key}" for key in "abc"]
     assert found(1, {**source, "streamparse": {"fields": {"x": {"calls": {"name": ["name"]}}}}}) == []
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(?:(?:a{1000}){1000}){1000}", "(?:(?:a{1000}){1000}){1000}(?R)?", "a" * 20_001, "(" * 5_000 + ")" * 5_000],
+    ids=["repeats", "repeats beyond our reader", "long", "nested"],
+)
+def test_a_pattern_that_would_take_the_compiler_too_much_is_a_fault(pattern: str) -> None:
+    for source in (
+        field(open_pattern=pattern, close="</x>"),
+        {"start_anchor_pattern": pattern, "fields": {"content": {}}},
+    ):
+        faults = found(0, source)
+        assert any("is not a valid pattern: " in fault for fault in faults)
+
+
+def test_literals_that_are_far_too_long_are_a_fault() -> None:
+    assert found(0, field(open=["<x>", "a" * 20_000])) == ["fields.x.open: is longer than 20000 characters"]

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
+from streamparse.snapshot import expect_like
 from streamparse.stages.structure import words
 from streamparse.stages.structure.literal import overlap
 
@@ -151,6 +152,7 @@ class NestedStructure:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state that :meth:`snapshot` gave."""
+        expect_like(state, self.snapshot(), "reader", nullable=True)
         self.__dict__.update(state)
         self._stack = list(state["_stack"])
 

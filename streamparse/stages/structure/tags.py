@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any, Self
 
+from streamparse.snapshot import expect_like
 from streamparse.stages.structure.literal import overlap
 from streamparse.stages.structure.tag_outline import TagOutline
 
@@ -83,6 +84,7 @@ class TagStructure:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state that :meth:`snapshot` gave."""
+        expect_like(state, self.snapshot(), "reader", nullable=True)
         self.__dict__.update(state)
 
     def _in_value(self, text: str, at: int) -> int:
