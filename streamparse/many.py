@@ -88,6 +88,8 @@ class ManyStream(Graph):
     or raises, every source has been closed and every task has ended.
     """
 
+    __slots__ = ("_keyed", "_readers")
+
     def __init__(self, sources: Any, readers: Readers, keyed: KeyedParser, *, capacity: int) -> None:
         super().__init__(sources, [readers, _TaggedEvents(keyed, readers)], capacity=capacity)
         self._readers = readers

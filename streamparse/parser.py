@@ -121,7 +121,7 @@ class ResponseParser:
 
     # What nearly every piece needs stands in the object itself: when thousands of parsers take turns, time goes by the
     # number of places in memory that a piece visits.
-    __slots__ = ("__dict__", "__weakref__", "_deltas", "_plain")
+    __slots__ = ("__dict__", "__weakref__", "_deltas", "_plain", "waiting")
 
     initial_events: list[Event]
     """The events of the prefix, to be shown before those of the first :meth:`feed`."""
@@ -197,6 +197,7 @@ class ResponseParser:
         self._tail = ""
         self._large: float = math.inf
         self._put_off: deque[list[Any]] = deque()
+        self.waiting = False
 
     def _feed_prefix(self, prefix: str) -> list[Event]:
         events: list[Event] = []
@@ -258,8 +259,8 @@ class ResponseParser:
         self._say_how_it_ended(finish_reason)
         events: list[Event] = []
         try:
-            while self._put_off:
-                events += self._parsed(self._put_off.popleft())
+            while self.waiting:
+                events += self._parsed(self._next_put_off())
             self._large = math.inf
             for text in (self._settle(), *(self._detokenizer.finish() if self._detokenizer is not None else ())):
                 events += self._after_regions(self._regions.feed(text))
@@ -282,23 +283,24 @@ class ResponseParser:
         self._large = size
 
     @property
-    def waiting(self) -> bool:
-        """Whether the end of a large region was put off."""
-        return bool(self._put_off)
-
-    @property
     def ends_large(self) -> bool:
         """Whether :meth:`finalize` may have much to do, because something waits or the open region is large."""
-        return bool(self._put_off) or self._content.size > self._large
+        return self.waiting or self._content.size > self._large
 
     def work_off(self) -> list[Event]:
         """The events of the first of what was put off. Raises like :meth:`feed`; may be called in another thread."""
         try:
-            return self._parsed(self._put_off.popleft())
+            return self._parsed(self._next_put_off())
         except ParseError as error:
             self._put_off.clear()
+            self.waiting = False
             self._ended = _stopped_at(error)
             raise
+
+    def _next_put_off(self) -> list[Any]:
+        items = self._put_off.popleft()
+        self.waiting = bool(self._put_off)
+        return items
 
     @property
     def problems(self) -> list[dict[str, Any]]:
@@ -334,7 +336,7 @@ class ResponseParser:
         JSON: the open region, the held text, and the message so far, which ``message=False`` leaves out for those who
         keep only events.
         """
-        if self._put_off:
+        if self.waiting:
             raise StreamparseError("something was put off; call work_off() until nothing is waiting")
         tail = self._settle()
         try:
@@ -486,7 +488,7 @@ class ResponseParser:
 
     def _feed_text(self, text: str) -> list[Event]:
         events = self._after_regions(self._regions.feed(self._settle() + text))
-        self._plain = None if self._put_off else self._regions.plain_text()
+        self._plain = None if self.waiting else self._regions.plain_text()
         return events
 
     @property
@@ -528,8 +530,9 @@ class ResponseParser:
         if self._tokens is not None:
             items = self._tokens.feed(items, marked=self._marked)
         self._count_events(len(items))
-        if self._put_off or (self._content.size > self._large and any(map(_ends_structure, items))):
+        if self.waiting or (self._content.size > self._large and any(map(_ends_structure, items))):
             self._put_off.append(items)
+            self.waiting = True
             return []
         return self._parsed(items)
 

@@ -144,6 +144,8 @@ class ParseStream(Graph):
     A stream that was cancelled, closed or has failed is at its end. Its events go to one reader.
     """
 
+    __slots__ = ("_parsing",)
+
     def __init__(self, parsing: _Parsing, stages: Iterable[Any], **options: Any) -> None:
         super().__init__(parsing.reader, stages, **options)
         self._parsing = parsing
@@ -176,16 +178,8 @@ class _Parsing:
         self.reader = reader
         self.message: dict[str, Any] | None = None
         self.feed = parser.feed
-        self.work_off = parser.work_off
+        self.later = parser
         parser.put_off_large_regions()
-
-    @property
-    def waiting(self) -> bool:
-        return self.parser.waiting
-
-    @property
-    def ends_large(self) -> bool:
-        return self.parser.ends_large
 
     def start(self) -> list[Event]:
         return self.parser.initial_events

@@ -47,6 +47,18 @@ class Link:
     later: Later | None = None
 
 
+class Alone:
+    """A machine that is alone in its chain: what each piece of a stream visits, in one place."""
+
+    __slots__ = ("feed", "later", "name")
+
+    def __init__(self, link: Link) -> None:
+        assert link.later is not None, "the machine puts work off"
+        self.feed: Callable[[Any], list[Any]] = link.feed  # type: ignore[assignment]
+        self.later = link.later
+        self.name = link.seen.name
+
+
 class Chain:
     """Neighbouring machines as one stage.
 
@@ -60,6 +72,12 @@ class Chain:
         if len(links) == 1:
             step = _feed_all if links[0].takes_batches else _feed_each
             self.feed = partial(step, links[0].feed, links[0])  # type: ignore[method-assign]
+
+    @property
+    def alone(self) -> Alone | None:
+        """The machine that is alone in the chain and puts work off, as the parser does; None if there is none."""
+        link = self.links[0] if len(self.links) == 1 else None
+        return None if link is None or link.later is None else Alone(link)
 
     def start(self, out: Made) -> None:
         """Add the items that come before the first one; the last link starts first, as it is fed by those before it."""

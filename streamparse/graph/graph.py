@@ -16,7 +16,7 @@ if there is one; it is raised after what came before it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -24,12 +24,20 @@ from types import TracebackType
 from typing import Any, Self
 
 from streamparse.errors import StreamparseError
-from streamparse.graph.chain import Chain, StageStatistics
+from streamparse.graph.chain import Chain, StageStatistics, stage_error
 from streamparse.graph.channel import CAPACITY, ChannelStatistics, checked_capacity
 from streamparse.graph.closing import closer_for_later
+from streamparse.graph.later import Later
 from streamparse.graph.source import Source, SourceReader, source_error
 from streamparse.graph.stage import Segment, segments_of
 from streamparse.graph.workers import Workers
+
+_SMALL = 256
+"""Pieces of fewer characters are handed to a machine that is alone in its chain without looking at anything else."""
+_PIECE = 1 << 40
+"""Small pieces are counted together with their characters, in one number: so many for a piece."""
+_UNTIL_REST = (1 << 47) - _PIECE
+"""The bits of that number which are 0 after each 128 pieces, when other tasks are to get a chance."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,29 @@ class Graph:
     Where tasks are needed, ``async with`` is too; iterating without it raises StreamparseError.
     """
 
-    _close_later: Callable[[object], None] | None = None
+    # With thousands of streams that take turns, time goes by the places in memory that a piece visits.
+    __slots__ = (
+        "__weakref__",
+        "_alone",
+        "_began",
+        "_begun",
+        "_chain",
+        "_close_later",
+        "_closed",
+        "_ended",
+        "_failure",
+        "_first_item_seconds",
+        "_has_given",
+        "_items",
+        "_not_alone",
+        "_passed",
+        "_pull",
+        "_reader",
+        "_reading",
+        "_ready",
+        "_stages",
+        "_workers",
+    )
 
     def __init__(
         self,
@@ -71,6 +101,8 @@ class Graph:
         read_ahead: bool = False,
         capacity: int = CAPACITY,
     ) -> None:
+        self._close_later: Callable[[object], None] | None = None
+        self._closed = False
         checked_capacity(capacity)
         self._reader = source if isinstance(source, SourceReader) else SourceReader(source)
         self._workers: Workers | None = None
@@ -83,6 +115,10 @@ class Graph:
                 segments.insert(0, Segment("source", Chain(())))
             self._workers = Workers(self._reader, segments, capacity)
         self._ready: deque[Any] = deque()
+        self._pull = self._reader.pull
+        self._alone = None if self._workers is not None else self._chain.alone
+        self._passed = 0  # small pieces that a lone machine got, times _PIECE, plus their characters
+        self._not_alone = 0  # those of them of which came anything but one item
         self._items = 0
         self._began = 0.0
         self._first_item_seconds: float | None = None
@@ -90,14 +126,59 @@ class Graph:
         self._begun = False
         self._failure: Exception | None = None
         self._ended = False
-        self._closed = False
+        self._has_given = False
 
     def __aiter__(self) -> Self:
         return self
 
-    def __anext__(self) -> Coroutine[Any, Any, Any]:
-        """Give the next item; what is ready is given without a visit to the event loop."""
-        return self._give() if self._ready else self._read()
+    async def __anext__(self) -> Any:
+        """Give the next item; what is ready is given without a visit to the event loop.
+
+        Most pieces of most generations pass here, and make one item: that is done in this one coroutine.
+        """
+        if self._ready:
+            return self._ready.popleft()
+        if self._reading:
+            raise StreamparseError("another task is reading this stream; an event goes to one reader")
+        self._reading = True
+        feeding = ""
+        try:
+            if not self._begun:
+                self._begin()
+            try:
+                while not self._ready and not self._ended:
+                    if self._workers is not None or self._reader.pending:
+                        await self._feed(await self._next_batch())
+                        continue
+                    piece = await self._pull()
+                    alone = self._alone
+                    if alone is None or type(piece) is not str or len(piece) >= _SMALL:
+                        await self._feed(self._reader.accept(piece))
+                        continue
+                    self._passed = passed = self._passed + _PIECE + len(piece)
+                    feeding = alone.name
+                    made = alone.feed(piece)
+                    if len(made) == 1 and passed & _UNTIL_REST and self._has_given and not alone.later.waiting:
+                        return made[0]
+                    feeding = ""
+                    await self._take(made, alone.later)
+            except StopAsyncIteration:
+                self._ended = True
+            if self._ended and not self._closed:
+                await self._chain.finish(self._ready)
+                await self._close()
+        except Exception as error:
+            self._failure = stage_error(feeding, error) if feeding else source_error(error)
+            await self._close_quietly()
+        except GeneratorExit:  # the reader is being thrown away and must not await
+            raise
+        except BaseException:
+            self._ready.clear()
+            await self._close_quietly()
+            raise
+        finally:
+            self._reading = False
+        return self._first_ready()
 
     async def __aenter__(self) -> Self:
         if self._workers is not None:
@@ -130,64 +211,50 @@ class Graph:
 
     def statistics(self) -> GraphStatistics:
         """Give what the graph has seen so far."""
+        passed, amount = divmod(self._passed, _PIECE)
+        alone = passed - self._not_alone
+        stages = [replace(seen) for seen in self._stages]
+        if passed:
+            stages[0].items_in += passed
+            stages[0].items_out += alone
         return GraphStatistics(
-            pieces=self._reader.pieces,
-            amount=self._reader.amount,
-            items=self._items,
-            stages=tuple(replace(seen) for seen in self._stages),
+            pieces=self._reader.pieces + passed,
+            amount=self._reader.amount + amount,
+            items=self._items + alone,
+            stages=tuple(stages),
             channels=tuple(channel.statistics() for channel in self._workers.channels) if self._workers else (),
             first_item_seconds=self._first_item_seconds,
         )
 
-    async def _give(self) -> Any:
-        """Give an item that is ready."""
+    async def _next_batch(self) -> list[Any]:
+        """Give what comes next, where that is not a matter of one piece of the source."""
+        return await (self._reader.take_pending() if self._workers is None else self._workers.pull())
+
+    async def _feed(self, batch: list[Any]) -> None:
+        """Make items of a batch."""
+        if self._chain.feed(batch, self._ready):
+            await self._chain.settle(self._ready)
+
+    async def _take(self, made: list[Any], later: Later) -> None:
+        """Take what came of a small piece where it isn't just one item, or where something else is due."""
+        self._not_alone += 1
+        self._stages[0].items_out += len(made)
+        self._ready.extend(made)
+        if later.waiting:
+            await self._chain.settle(self._ready)
+        if not self._passed & _UNTIL_REST:
+            self._reader.rest_next()
+
+    def _first_ready(self) -> Any:
+        """Give the first item that is ready, or raise what there is to raise instead."""
+        self._items += len(self._ready)
+        if not self._ready:
+            failure, self._failure = self._failure, None
+            raise failure or StopAsyncIteration
+        if not self._has_given and (self._reader.pieces or self._passed):
+            self._has_given = True
+            self._first_item_seconds = perf_counter() - self._began
         return self._ready.popleft()
-
-    async def _read(self) -> Any:
-        """Read until an item is ready, and give it; raises StopAsyncIteration, or what has failed, if none will be.
-
-        Each piece of each generation passes here, so all is done in this one coroutine.
-        """
-        if self._reading:
-            raise StreamparseError("another task is reading this stream; an event goes to one reader")
-        ready, reader = self._ready, self._reader
-        self._reading = True
-        try:
-            if not self._begun:
-                self._begin()
-            try:
-                while not ready and not self._ended:
-                    if self._workers is not None:
-                        batch = await self._workers.pull()
-                    elif reader.pending:
-                        batch = await reader.take_pending()
-                    else:
-                        batch = reader.accept(await reader.pull())
-                    if self._chain.feed(batch, ready):
-                        await self._chain.settle(ready)
-            except StopAsyncIteration:
-                self._ended = True
-            if self._ended and not self._closed:
-                await self._chain.finish(ready)
-                await self._close()
-        except Exception as error:
-            self._failure = source_error(error)
-            await self._close_quietly()
-        except GeneratorExit:  # the reader is being thrown away and must not await
-            raise
-        except BaseException:
-            ready.clear()
-            await self._close_quietly()
-            raise
-        finally:
-            self._reading = False
-        self._items += len(ready)
-        if ready:
-            if self._first_item_seconds is None and reader.pieces:
-                self._first_item_seconds = perf_counter() - self._began
-            return ready.popleft()
-        failure, self._failure = self._failure, None
-        raise failure or StopAsyncIteration
 
     def _begin(self) -> None:
         """Do what comes before the first batch."""
@@ -216,6 +283,7 @@ class Graph:
             await self._close()
 
     def __del__(self) -> None:
-        if self._close_later is not None and not self._closed:
+        close_later = getattr(self, "_close_later", None)  # not there if the arguments were refused
+        if close_later is not None and not self._closed:
             for thing in self._reader.to_close:
-                self._close_later(thing)
+                close_later(thing)

@@ -49,6 +49,20 @@ class SourceReader:
     the source is of a wrong kind, and, with the cause chained, if it fails; errors of streamparse pass through.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_backlog",
+        "_closed",
+        "_gives_batches",
+        "_work",
+        "amount",
+        "end",
+        "pending",
+        "pieces",
+        "pull",
+        "to_close",
+    )
+
     def __init__(self, source: Source, *, blocking: bool = False, capacity: int = CAPACITY) -> None:
         iterator, to_close = _pulled(source, blocking, capacity)
         self.pull: Callable[[], Awaitable[Any]] = iterator.__anext__
@@ -89,6 +103,11 @@ class SourceReader:
                 self.pending = True
             return [given]
         return self._accept(given if self._gives_batches else [given])
+
+    def rest_next(self) -> None:
+        """Give other tasks a chance before the source is asked again."""
+        self._work = SLICE
+        self.pending = True
 
     async def take_pending(self) -> list[Any]:
         """Give what is there before the source is asked again, with a chance for other tasks where that is due.

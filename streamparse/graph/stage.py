@@ -138,7 +138,7 @@ def _link(name: str, work: Any) -> Link:
     feed, finish = getattr(work, "feed", None), getattr(work, "finish", None)
     if callable(feed) and callable(finish) and not isinstance(work, type):
         seen, takes_batches = StageStatistics(name), getattr(work, "takes_batches", False)
-        later = work if hasattr(work, "work_off") else None
+        later = getattr(work, "later", work if hasattr(work, "work_off") else None)
         return Link(feed, getattr(work, "start", _nothing), finish, seen, takes_batches, later)
     if callable(work) and not isinstance(work, type):
         return Link(work, _nothing, _nothing, StageStatistics(name))
