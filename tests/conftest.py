@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from typing import cast
@@ -13,6 +14,12 @@ from hypothesis import settings
 
 settings.register_profile("streamparse", deadline=None)  # a busy machine is no fault of the code
 settings.load_profile("streamparse")
+
+
+def pytest_configure() -> None:
+    """Undo that a shell starts what runs in the background with interrupts ignored, and all that it starts too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(params=["asyncio", "trio"])

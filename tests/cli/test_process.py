@@ -26,14 +26,8 @@ def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*PARSE, *arguments],
         stdin=subprocess.PIPE,
-        preexec_fn=interruptible,
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "bufsize": 0, **options},
     )
-
-
-def interruptible() -> None:
-    """Undo that a shell starts what runs in the background with interrupts ignored, and all that it starts too."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def next_event(process: subprocess.Popen[bytes]) -> dict[str, Any]:
