@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import suppress
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from streamparse.adapters.openai.servers import SERVERS, Piece, read_piece
+from streamparse.adapters.openai.servers import SERVERS, Piece, completes_once, read_piece
 from streamparse.encode import encode_event
 from streamparse.errors import SourceError
 from streamparse.graph.closing import close
@@ -24,6 +23,8 @@ from streamparse.stream import End
 try:
     import httpx
     from httpx_sse import EventSource, ServerSentEvent, SSEError
+
+    from streamparse.adapters.openai.bounds import UNCOMPRESSED, EventBound, TooMuchError, run_out, text_up_to
 except ModuleNotFoundError as error:
     raise SourceError(f"{error.name} is missing: install the extra, pip install 'streamparse-llm[openai]'") from error
 
@@ -31,6 +32,11 @@ CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 300.0
 """How long a server may take to be reached, and to say something; a long prompt takes its time to be read."""
 
+EVENT_AT_MOST = 16_000_000
+"""Bytes of one event of a stream."""
+
+_REFUSAL_AT_MOST = 65_536  # bytes that are read of an answer that is an error, and below for how long, in seconds
+_REFUSAL_SECONDS = 10.0
 _SHOWN = 300  # characters of an answer that an error message shows
 
 
@@ -54,7 +60,8 @@ class RawCompletion:
     without ``/v1``). ``prompt`` is text, or token ids where the server takes them. ``server`` says of what kind it is
     and so what it is asked to keep the text raw: see ``SERVERS`` for the kinds and what they need. ``parameters`` are
     those of the completions API (``max_tokens``, which defaults to 16 tokens in several servers, ``temperature``,
-    ``stop`` …) and any other that the server takes. ``special_tokens`` are those that llama.cpp is to write out.
+    ``stop`` …) and any other that the server takes, but for several completions at once (``n``) and a repeated prompt
+    (``echo``), which can't be told from the text. ``special_tokens`` are those that llama.cpp is to write out.
 
     ``api_key`` and ``headers`` go with the request. ``timeout`` is in seconds, for how long the server may be silent,
     or an ``httpx.Timeout``. ``client`` is an ``httpx.AsyncClient`` to use and leave open; otherwise one is made.
@@ -63,7 +70,7 @@ class RawCompletion:
     before an error is raised, and by :meth:`aclose`, which ``parse_stream`` awaits, also when it is cancelled or left:
     the server then stops generating. Used without ``parse_stream``, it is an asynchronous context manager.
 
-    Raises CompletionError, and ValueError for a kind of server that is not known.
+    Raises CompletionError, and ValueError for a kind of server that is not known and for such parameters.
     """
 
     def __init__(
@@ -82,6 +89,7 @@ class RawCompletion:
     ) -> None:
         if server not in SERVERS:
             raise ValueError(f"server must be one of {', '.join(map(repr, SERVERS))}, not {server!r}")
+        completes_once(parameters or {})
         kind = SERVERS[server]
         self._url = f"{base_url.rstrip('/')}/{kind.endpoint}"
         self._body = kind.body(prompt, model, parameters or {}, special_tokens)
@@ -93,6 +101,7 @@ class RawCompletion:
         self._own_client: httpx.AsyncClient | None = None
         self._response: httpx.Response | None = None
         self._events: AsyncGenerator[ServerSentEvent, None] | None = None
+        self._bound: EventBound | None = None
         self._reason: str | None = None
         self._usage: Any = None
         self._closed = False
@@ -104,6 +113,7 @@ class RawCompletion:
         try:
             self._response = await self._request()
             await self._check(self._response)
+            self._bound = EventBound(self._response, EVENT_AT_MOST)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             await close(self)
             self._fail(error)
@@ -137,11 +147,7 @@ class RawCompletion:
             await response.aclose()
         events, self._events = self._events, None
         if events is not None:
-            # httpx and httpx-sse read through generators in generators, which none of them closes: the innermost finds
-            # the connection closed, and with that all of them end
-            with suppress(Exception):
-                async for _ in events:
-                    pass
+            await run_out(events)
         client, self._own_client = self._own_client, None
         if client is not None:
             await client.aclose()
@@ -160,7 +166,7 @@ class RawCompletion:
         client = self._client
         if client is None:
             client = self._own_client = httpx.AsyncClient()
-        headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **self._headers}
+        headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **UNCOMPRESSED, **self._headers}
         content = encode_event(self._body, standard=True)
         request = client.build_request("POST", self._url, content=content, headers=headers, timeout=self._timeout)
         return await client.send(request, stream=True)
@@ -169,7 +175,7 @@ class RawCompletion:
         """Refuse an answer that is an error, or no event stream."""
         status = response.status_code
         if status != httpx.codes.OK:
-            said = _message_of((await response.aread()).decode("utf-8", "replace"))
+            said = _message_of(await text_up_to(response, _REFUSAL_AT_MOST, seconds=_REFUSAL_SECONDS))
             raise CompletionError(f"{self._url} answered {status}: {said}", status=status)
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
         if kind != "text/event-stream":
@@ -183,7 +189,11 @@ class RawCompletion:
         """The next piece of text, or the end once the server has said that it is, or has gone after the last piece."""
         try:
             async for event in events:
-                if event.data == "[DONE]":
+                if self._bound is not None:
+                    self._bound.seen()
+                if not event.data:  # by its format no event at all, and what some servers send to show that they live
+                    continue
+                if event.data.strip() == "[DONE]":
                     return End(self._reason, self._usage)
                 piece = self._piece(event)
                 self._reason, self._usage = piece.finish_reason or self._reason, piece.usage or self._usage
@@ -202,10 +212,10 @@ class RawCompletion:
     def _piece(self, event: ServerSentEvent) -> Piece:
         """What an event says; raises CompletionError for an error and for what can't be read."""
         try:
-            data = json.loads(event.data)
+            data = {"error": event.data} if event.event == "error" else json.loads(event.data)
             if not isinstance(data, dict):
                 raise ValueError("it is no object")
-            if event.event != "error" and not data.get("error") and data.get("object") != "error":
+            if not data.get("error") and data.get("object") != "error":
                 return read_piece(data)
         except (ValueError, RecursionError) as error:
             raise CompletionError(
@@ -229,6 +239,7 @@ _FAILURES: dict[type[Exception], str] = {
     httpx.ConnectError: "can't be reached ({error}); is the server running, and is this its URL?",
     httpx.UnsupportedProtocol: "is no URL of a server ({error}); it begins with http:// or https://",
     httpx.InvalidURL: "is no URL of a server ({error})",
+    TooMuchError: "sent an answer that can't be taken: {error}",
     Exception: "broke off its answer ({error}); the generation is cut off",
 }
 """What each failure is called, the first that fits."""

@@ -71,6 +71,20 @@ SERVERS: dict[str, Server] = {
 """The kinds of servers; ``openai`` is any other, which is asked for nothing special."""
 
 
+def completes_once(parameters: Mapping[str, Any]) -> None:
+    """Raise ValueError for parameters with which the text would be more than one completion.
+
+    >>> completes_once({"n": 2})
+    Traceback (most recent call last):
+    ...
+    ValueError: n=2 would mix several texts into one: make a RawCompletion for each
+    """
+    if parameters.get("n") not in (None, 1):
+        raise ValueError(f"n={parameters['n']} would mix several texts into one: make a RawCompletion for each")
+    if parameters.get("echo"):
+        raise ValueError("echo would repeat the prompt in the text: leave it out")
+
+
 class Piece(NamedTuple):
     """What one event of an answer says: text, and, where it says them, why the generation ended and what it used."""
 

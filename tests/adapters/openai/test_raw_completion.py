@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from streamparse import End, SourceError, parse_stream
-from streamparse.adapters.openai import CompletionError, RawCompletion
+from streamparse.adapters.openai import CompletionError, RawCompletion, raw_completion
 from streamparse.adapters.openai.servers import SERVERS
-from tests.adapters.openai.upstream import USAGE, answering, breaking, playing, says, stalling, upstream
+from tests.adapters.openai.upstream import USAGE, Exchange, answering, breaking, playing, says, stalling, upstream
 
 pytestmark = pytest.mark.anyio
 
@@ -107,6 +110,7 @@ async def test_the_stream_of_llama_cpp_is_read_too() -> None:
         (answering("200 OK", b'{"choices": []}'), 200, "application/json and not with an event stream"),
         (playing(b'data: {"error": {"message": "out of memory"}}\n\n'), 200, "out of memory"),
         (playing(b'event: error\ndata: {"message": "overloaded"}\n\n'), 200, "overloaded"),
+        (playing(b"event: error\ndata: overloaded\n\n"), 200, "broke off the generation: overloaded"),
         (playing(b'data: {"object": "error", "message": "no room"}\n\n'), 200, "no room"),
         (playing(b"data: {not json\n\n"), 200, "can't be read: .*not json"),
         (playing(b"data: [1]\n\n"), 200, "no object"),
@@ -129,6 +133,74 @@ async def test_what_goes_wrong_is_told_with_what_and_where(play: Any, status: in
         with anyio.fail_after(5):
             while server.open:
                 await anyio.sleep(0.01)
+
+
+async def repeating(exchange: Exchange, data: bytes) -> None:
+    """Write the same bytes until the client has gone."""
+    with suppress(anyio.BrokenResourceError):
+        while True:
+            await exchange.send(data)
+            await anyio.lowlevel.checkpoint()
+
+
+@pytest.mark.parametrize("data", [b"x" * 1000, b"data: x\n" * 100])
+async def test_an_event_that_never_ends_is_given_up(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play(exchange: Exchange) -> None:
+        await exchange.begin()
+        await exchange.send(says(["Hi"] * 1000, reason=None, usage=None, done=False))
+        await repeating(exchange, data)
+
+    monkeypatch.setattr(raw_completion, "EVENT_AT_MOST", 50_000)
+    async with upstream(play) as server:
+        pieces = []
+        with pytest.raises(CompletionError, match=r"an event of its stream has more than 50,000 bytes"):
+            pieces += [piece async for piece in RawCompletion(server.url, "p")]
+        with anyio.fail_after(5):
+            while server.open:
+                await anyio.sleep(0.01)
+
+
+@pytest.mark.parametrize("size", [1, 100_000])
+async def test_of_an_error_that_never_ends_the_beginning_is_told(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play(exchange: Exchange) -> None:
+        await exchange.begin("500 Oops", "text/plain")
+        await exchange.send(b"out of memory ")
+        if size == 1:
+            await exchange.until_gone()
+        await repeating(exchange, b"x" * size)
+
+    monkeypatch.setattr(raw_completion, "_REFUSAL_SECONDS", 0.2 if size == 1 else 60)
+    async with upstream(play) as server:
+        with pytest.raises(CompletionError, match="answered 500: out of memory"):
+            await pieces_of(RawCompletion(server.url, "p"))
+        with anyio.fail_after(5):
+            while server.open:
+                await anyio.sleep(0.01)
+
+
+@pytest.mark.parametrize("status", ["200 OK", "500 Oops"])
+async def test_an_answer_that_is_compressed_is_refused_for_it_may_be_larger_than_memory(status: str) -> None:
+    async def play(exchange: Exchange) -> None:
+        assert exchange.headers["accept-encoding"] == "identity"
+        await exchange.begin(status, "text/event-stream\r\ncontent-encoding: gzip")
+        await exchange.send(gzip.compress(b"x" * 1_000_000))
+        await exchange.end()
+
+    async with upstream(play) as server:
+        with pytest.raises(CompletionError, match="compressed"):
+            await pieces_of(RawCompletion(server.url, "p"))
+
+
+async def test_events_without_data_are_none_and_blanks_around_the_last_word_say_nothing() -> None:
+    body = b"event: ping\n\nid: 5\n\ndata:\n\nretry: 3\n\n" + says(["Hi"], done=False) + b"data: [DONE] \n\n"
+    async with upstream(playing(body)) as server:
+        assert await pieces_of(RawCompletion(server.url, "p")) == ["Hi", End("stop", USAGE)]
+
+
+@pytest.mark.parametrize("parameters", [{"n": 2}, {"echo": True}])
+def test_parameters_that_make_more_than_one_completion_are_refused(parameters: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        RawCompletion("http://127.0.0.1:1/v1", "p", parameters=parameters)
 
 
 async def test_a_server_that_is_silent_for_too_long_is_given_up() -> None:
