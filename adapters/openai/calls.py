@@ -6,9 +6,10 @@ Out: lists of entries ``{"index", "id", "type", "function": {"name", "arguments"
 
 **What a malformed call becomes.** Nothing is taken back. A call that has been announced when it turns out malformed
 stays announced, but its arguments never become JSON: the brace that closes them is held back until the call is known
-to be well-formed, which is when its region closes, or when the next call of the same region begins (and arguments that
-are no object are held back until then as a whole). So a client that reads the arguments as JSON, as it must, can't take
-a malformed call for a whole one. A call that has not been announced is none.
+to be well-formed, which is when its region closes, or when the next call of the same region begins. Arguments that are
+no object are held back as a whole until the region closes, for only then it is known whether they count. So a client
+that reads the arguments as JSON, as it must, can't take a malformed call for a whole one. A call that has not been
+announced is none.
 
 **Ids.** A call has the id that the model wrote if that comes no later than its name, and else one made here. Clients
 expect the id in a call's first entry, and what is sent can't be changed: an id that comes later is passed over. Those
@@ -94,7 +95,7 @@ class CallDeltas:
         if call is None:
             if "name" not in event:
                 return []
-            entries = [entry for earlier in self._open.values() for entry in _release(earlier)]
+            entries = [entry for earlier in self._open.values() if earlier.sent for entry in _release(earlier)]
             call = self._open[event["index"]] = self._announced(event["name"])
             entries.append(_announcement(call, event.get("id")))
         piece = call.piece(event.get("arguments", ""))
@@ -121,12 +122,13 @@ class CallDeltas:
         self._faulty = False
         return entries
 
-    def malformed(self, event: Event) -> bool:
-        """Take a ``region_malformed``; tell whether it is about a call that has been announced."""
-        if not self._open or not _has_name(event["partial"]):
-            return False
-        self._faulty = True
-        return True
+    def malformed(self) -> bool:
+        """Take a ``region_malformed``; tell whether calls of its region have been announced.
+
+        Which of them are well-formed is known when the region closes, if it does.
+        """
+        self._faulty = bool(self._open)
+        return self._faulty
 
     def end(self) -> list[Entry]:
         """Note that the region has ended; calls that are still open were malformed."""
@@ -174,7 +176,10 @@ def _is(call: _Call, function: dict[str, Any]) -> bool:
     if call.name != function["name"]:
         return False
     with suppress(ValueError, RecursionError):
-        return bool(json.loads("".join([*call.sent, *call.held])) == function.get("arguments"))
+        arguments = json.loads("".join([*call.sent, *call.held]))
+        if isinstance(arguments, str):
+            arguments = json.loads(arguments)
+        return bool(arguments == function.get("arguments"))
     return False
 
 
@@ -184,9 +189,3 @@ def _functions(value: Any) -> Iterator[tuple[dict[str, Any], Any]]:
         function = call.get("function", call) if isinstance(call, dict) else None
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             yield function, call.get("id")
-
-
-def _has_name(partial: Any) -> bool:
-    """Whether what could be read of a malformed region has a call's name."""
-    calls = partial if isinstance(partial, list) else [partial]
-    return any(isinstance(call, dict) and call.get("name") for call in calls)

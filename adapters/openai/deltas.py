@@ -105,7 +105,7 @@ class MessageDeltas:
 
     def _malformed(self, event: Event) -> list[Delta]:
         self.problems.append({key: event[key] for key in _PROBLEM})
-        if event["field"] in self._call_fields and self._calls.malformed(event):
+        if event["field"] in self._call_fields and self._calls.malformed():
             return []
         deltas = self._text("content", event["text"])
         self._end_text("content")

@@ -194,7 +194,9 @@ def test_in_a_list_of_calls_the_malformed_one_alone_is_spoiled() -> None:
     listed = '<tool_calls>[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "arguments": {"b": 2'
     assert arguments_sent("hunyuan_a13b", listed) == ['{"a":1}', '{"b":']
     broken = '<tool_calls>[{"name": "f", "arguments": {}}, {"name": "g", "arguments": 5}]</tool_calls>'
-    assert not all(map(is_json, arguments_sent("hunyuan_a13b", broken)))
+    assert arguments_sent("hunyuan_a13b", broken) == ["{}", "{"]
+    behind = broken.replace("]<", ', {"name": "g", "arguments": {"c": 3}}]<')
+    assert arguments_sent("hunyuan_a13b", behind) == ["{}", "{", '{"c":3}']
 
 
 def test_well_formed_calls_end_with_tool_calls_and_the_finish_reason_of_the_engine_else() -> None:
