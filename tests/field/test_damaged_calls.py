@@ -40,6 +40,12 @@ DAMAGED: dict[str, tuple[str, dict[str, Any]]] = {
     "raw line breaks and tabs": ('{"NAME": "f", "ARGS": {"a": "x\n\ty"}}', {"a": "x\n\ty"}),
     "invalid escapes": (r'{"NAME": "f", "ARGS": {"a": "C:\proj \d+"}}', {"a": r"C:\proj \d+"}),
     "keys without quotes": ('{NAME: "f", ARGS: {a: 1}}', {"a": 1}),
+    "missing commas": ('{"NAME": "f" "ARGS": {"a": "x" "b": 1 "c": "y"}}', {"a": "x", "b": 1, "c": "y"}),
+    "missing commas and line breaks": (
+        '{"NAME": "f"\n"ARGS": {"a": ["x" "y"]\n"b": ""\n"c": 1}}',
+        {"a": ["x", "y"], "b": "", "c": 1},
+    ),
+    "missing commas and single quotes": ("{'NAME': 'f' 'ARGS': {'a': 'x' 'b': True}}", {"a": "x", "b": True}),
     "quotes inside a string": ('{"NAME": "f", "ARGS": {"a": "say "hi" now"}}', {"a": 'say "hi" now'}),
 }
 

@@ -2,7 +2,7 @@
 
 A string ends at a quote only where what follows fits (a comma, or the bracket that closes what the string stands in),
 so quotes that the model forgot to escape, and string delimiters that it writes about, stay inside. In a valid text
-every closing quote is followed so.
+every closing quote is followed so. A key and its colon fit too: the comma before them is missing.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ WORD = re.compile(r"[\w.+-]++")
 FENCE = re.compile(r"`{3}\w{0,16}[ \t]{0,16}\n")
 FENCE_SO_FAR = re.compile(r"`{1,2}|`{3}\w{0,16}[ \t]{0,16}")
 UNESCAPED = {quote.closing: re.compile(rf"[^{quote.closing}\\]*+") for quote in PLAIN_QUOTES}
+KEY_TEXT = {quote.closing: re.compile(rf"[^{quote.closing}\\\n]*+") for quote in PLAIN_QUOTES}
 
 # What stands on the stack for each thing that can be open, the character that closes it, and what is due in it at its
 # beginning and after a comma.
@@ -98,7 +99,7 @@ class NestedStructure:
         self._grammar = grammar
         self._stack: list[str] = [] if grammar.brackets else [CALLS]
         # What is due; or "string", "escape", "closing" (a quote came that may end the string), "next key" (a word came
-        # after it, which may be a key), "word", "done", "trailing".
+        # after it, which may be a key), "quoted key" (or a string did) and "key's colon", "word", "done", "trailing".
         self._state = ("list" if grammar.brackets else "call") if grammar.calls else "value"
         self._due = ""  # what was due where the present string or word stands
         self._quote = 0
@@ -193,6 +194,9 @@ class NestedStructure:
                 self._item_ends(text, at)
             elif inner == OBJECT and WORD.match(text, at) and not self._grammar.quotes[self._quote].escapes:
                 self._state = "next key"
+            elif inner == OBJECT and text[at] == self._grammar.quotes[self._quote].closing:
+                self._state = "quoted key"
+                at += 1
             else:
                 self._tolerates("string")
         return at
@@ -207,6 +211,28 @@ class NestedStructure:
             return at
         if text[at] != ":":
             self._tolerates("string")
+            return at
+        self._tolerates("member")
+        return at + 1
+
+    def _in_quoted_key(self, text: str, at: int) -> int:
+        """Another quote follows a quote: where a key and its colon do, a comma is missing between the two."""
+        quote = self._grammar.quotes[self._quote].closing
+        at = KEY_TEXT[quote].match(text, at).end()  # type: ignore[union-attr]
+        if at == len(text):
+            return at
+        if text[at] != quote:
+            self._tolerates("string")
+            return at
+        self._state = "key's colon"
+        return at + 1
+
+    def _at_keys_colon(self, text: str, at: int) -> int:
+        at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        if at == len(text):
+            return at
+        if text[at] != ":":
+            self._tolerates("closing")  # the last quote may be the one that ends the string
             return at
         self._tolerates("member")
         return at + 1
@@ -386,6 +412,8 @@ STEPS = {
     "escape": NestedStructure._in_escape,
     "closing": NestedStructure._in_closing,
     "next key": NestedStructure._in_next_key,
+    "quoted key": NestedStructure._in_quoted_key,
+    "key's colon": NestedStructure._at_keys_colon,
     "word": NestedStructure._in_word,
     "done": NestedStructure._in_done,
     "trailing": NestedStructure._in_trailing,
