@@ -3,6 +3,10 @@
 Text is held from that delimiter on until the structure decides: if the value goes on and the region closes where its
 structure allows, the delimiter was part of the value; if what follows can't belong to the value, it was the region's
 end.
+
+An open delimiter that a call follows is the beginning of the next call, or a call that the value quotes. Where values
+have escapes, their quotes tell. In tags, the marks of that call end nothing of the value around it, which goes on after
+the call if it was quoted; if nothing ever ends the value, the call was the next one.
 """
 
 from __future__ import annotations
@@ -35,6 +39,11 @@ class Doubting:
         self._written = written
         self._held = Body()
         self._latest: tuple[int, Seen] | None = None
+        # The reader of a call that began inside the value, where in the held text its own text begins, and the value's
+        # reader as it was there: that one takes the call for blanks, until it turns out to be none.
+        self._inner: Structure | None = None
+        self._inner_start = 0
+        self._before_inner: Structure | None = None
         self._tolerances = reader.tolerances
         self.watched = core.watches.calling(field)
         self._hold_delimiter(first)
@@ -43,7 +52,7 @@ class Doubting:
         """Hold, and decide where the structure does."""
         if text:
             self._held.append(text)
-            self.reader.feed(text)
+            self._follow(text)
             if text.strip():
                 self._latest = None
         # what goes wrong after the delimiter shows that it was one: the value was never ended
@@ -81,6 +90,9 @@ class Doubting:
             "held": self._held.text(),
             "latest": latest,
             "tolerances": self._tolerances,
+            "inner": None if self._inner is None else self._inner.snapshot(),
+            "inner start": self._inner_start,
+            "before inner": None if self._before_inner is None else self._before_inner.snapshot(),
         }
 
     @classmethod
@@ -92,21 +104,45 @@ class Doubting:
         doubting._held.clear()
         doubting._held.append(state["held"])
         doubting._tolerances = state["tolerances"]
+        doubting._inner = reader_from(field, state["inner"])
+        doubting._inner_start = state["inner start"]
+        doubting._before_inner = reader_from(field, state["before inner"])
         latest = state["latest"]
         doubting._latest = None if latest is None else (latest[0], Seen.from_state(core, latest[1]))
         return doubting
 
-    def _hold_delimiter(self, seen: Seen) -> None:
-        if seen.what == "close" and self._field.content in _SETTLED_BY_WHAT_FOLLOWS:
-            self._latest = (self._held.size, seen)
+    def _follow(self, text: str) -> None:
+        """Let the readers read the next piece."""
+        if self._inner is None:
+            self.reader.feed(text)
+            return
+        self._inner.feed(text)
+        if self._inner.broken or self._inner.begins is False:
+            assert self._before_inner is not None, "the value's reader as it was before the call"
+            self.reader = self._before_inner
+            self._inner = self._before_inner = None
+            self.reader.feed(self._held.text()[self._inner_start :])
         else:
-            self._latest = None
+            self.reader.feed(" " * len(text))
+
+    def _hold_delimiter(self, seen: Seen) -> None:
+        in_tags = self._field.content in _SETTLED_BY_WHAT_FOLLOWS
         self._held.append(seen.text)
-        self.reader.feed(seen.text)
+        if seen.what == "close" and self._inner is not None and not self._inner.inside:
+            self._inner = self._before_inner = self._latest = None
+            self.reader.feed(" " * len(seen.text))
+            return
+        self._latest = (self._held.size - len(seen.text), seen) if seen.what == "close" and in_tags else None
+        self._follow(seen.text)
+        if seen.what == "open" and in_tags and seen.field is self._field and self._inner is None and self.reader.inside:
+            self._inner, self._before_inner = structure_of(self._field), self.reader.copy()
+            self._inner_start = self._held.size
 
     def _take_delimiter(self, seen: Seen) -> None:
         core = self._core
-        if not self.reader.inside:
+        if self._inner is not None:
+            self._hold_delimiter(seen)
+        elif not self.reader.inside:
             core.writer.text(self._held.text(), None)
             if seen.what == "close":
                 core.writer.close(seen.text, seen.captures)
@@ -145,3 +181,12 @@ class Doubting:
         core.writer.close(close.text, close.captures, settled=True)
         core.outside()
         core.read_again(held[offset + len(close.text) :] + (seen.text if seen is not None else ""))
+
+
+def reader_from(field: Field, state: dict[str, Any] | None) -> Structure | None:
+    """Make a reader for the field's text, with the state that its ``snapshot`` gave; None for None."""
+    if state is None:
+        return None
+    reader = structure_of(field)
+    reader.restore(state)
+    return reader
