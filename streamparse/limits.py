@@ -28,7 +28,7 @@ class Limits:
     """Text held back in the lenient modes because what follows decides what it is, such as a call inside reasoning."""
 
     region_text: int = 64_000_000
-    """Text of one region, which is kept until the region closes."""
+    """Text of one region of any kind, which is kept until the region closes, as it is then its value."""
 
     regions: int = 1_000_000
     """Regions of one generation."""

@@ -32,7 +32,7 @@ from streamparse.stages.content_stage import ContentStage
 from streamparse.stages.deltas import DeltaStage
 from streamparse.stages.detokenize import Detokenizer
 from streamparse.stages.message import MessageFold
-from streamparse.stages.plain import PIECE_AT_MOST, PIECES_AT_MOST, PlainText
+from streamparse.stages.plain import PIECE_AT_MOST, PIECES_AT_MOST, PLAIN_PIECE_AT_MOST, PlainText
 from streamparse.stages.recovery import RecoveringTokenizer
 from streamparse.stages.region import RegionEnd, up_to_each_end
 from streamparse.stages.regions import RegionTokenizer
@@ -220,7 +220,7 @@ class ResponseParser:
         """
         plain = self._plain
         if plain is not None and type(text) is str and 0 < len(text) < PIECE_AT_MOST:
-            if not plain.tail and len(plain.pieces) < PIECES_AT_MOST:
+            if not plain.tail and len(plain.pieces) < plain.room:
                 for letter in plain.letters:
                     if letter in text:
                         break
@@ -488,7 +488,10 @@ class ResponseParser:
 
     def _feed_text(self, text: str) -> list[Event]:
         events = self._after_regions(self._regions.feed(self._settle() + text))
-        self._plain = None if self.waiting else self._regions.plain_text()
+        room = self._content.room // PLAIN_PIECE_AT_MOST
+        self._plain = self._regions.plain_text() if room and not self.waiting else None
+        if self._plain is not None and room < PIECES_AT_MOST:
+            self._plain.room = room  # so that what passes can't make the region longer than its limit
         return events
 
     @property

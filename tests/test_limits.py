@@ -105,6 +105,16 @@ def test_a_region_that_is_too_long_keeps_its_beginning_whatever_the_cuts(size: i
     assert message["content"] == "after"
 
 
+@pytest.mark.parametrize("size", [1, 6, 300])
+@pytest.mark.parametrize("limit", [10, 700, 3000])
+def test_text_that_is_shown_as_it_comes_counts_too_and_to_the_character(limit: int, size: int) -> None:
+    parser = ResponseParser(TEMPLATE, prefix="", limits=Limits(region_text=limit))
+    for at in range(0, limit, size):
+        parser.feed("x" * min(size, limit - at))
+    with pytest.raises(LimitError, match=r"Limits\.region_text"):
+        parser.feed("x")
+
+
 def test_a_region_that_is_too_long_is_so_after_a_snapshot_too() -> None:
     parser = ResponseParser(TEMPLATE, prefix="", errors="report", limits=Limits(region_text=10))
     parser.feed("<call>[1, 2, 3, 4]")

@@ -70,6 +70,11 @@ class ContentStage:
         """Characters of the open region, as far as they are kept."""
         return self._body.size
 
+    @property
+    def room(self) -> int:
+        """How many characters may still come; those of a text that is too long already are not counted."""
+        return self._limits.region_text - (0 if self._too_long else self._body.size)
+
     def take(self, text: str, field: str) -> None:
         """Text of the open region, of that field; raises LimitError in the strict mode if that makes it too long."""
         if not self._too_long:

@@ -15,6 +15,8 @@ PIECES_AT_MOST = 512
 PIECE_AT_MOST = 256
 """Characters of a piece that is passed through: what has passed is read by others at once, so it must be little."""
 _TAIL_AT_MOST = 64
+PLAIN_PIECE_AT_MOST = PIECE_AT_MOST + _TAIL_AT_MOST
+"""Characters of a piece with what was kept back before it."""
 
 
 class PlainText:
@@ -26,13 +28,15 @@ class PlainText:
     are shared by all generations of a template, so that they are at hand when thousands of them take turns.
     """
 
-    __slots__ = ("_parts", "_search", "event", "letters", "pieces", "run", "tail")
+    __slots__ = ("_parts", "_search", "event", "letters", "pieces", "room", "run", "tail")
 
     def __init__(self, field: Field, heads: Heads) -> None:
         self.letters = heads.letters
         self.run = heads.run_characters
         self.event = field.chunk
         self.pieces: list[str] = []
+        self.room = PIECES_AT_MOST
+        """How many pieces may pass before the text is taken back and counted."""
         self.tail = ""
         """The end of the text so far, where it may be the beginning of a delimiter; it has not been given out."""
         self._search = heads.search
@@ -40,7 +44,7 @@ class PlainText:
 
     def take(self, text: str) -> list[dict[str, Any]] | None:
         """The events of a piece of text, not empty; None where it isn't plain, and then nothing has been taken."""
-        if len(self.pieces) >= PIECES_AT_MOST or len(text) >= PIECE_AT_MOST:
+        if len(self.pieces) >= self.room or len(text) >= PIECE_AT_MOST:
             return None
         if self.tail:
             text = self.tail + text
