@@ -44,12 +44,19 @@ MENDERS: dict[str, Mender] = {
 TAG_NAME = re.compile(r"(?<!P)<(?:\\?/)?([^\W\d][\w:.-]*)")
 
 
-def mend(field: Field, text: str, *, allow_truncated: bool = False, settled: bool = False) -> Mended:
+def mend(
+    field: Field,
+    text: str,
+    *,
+    allow_truncated: bool = False,
+    settled: bool = False,
+    unreadable: ContentError | None = None,
+) -> Mended:
     """Mend the text of one of a field's regions, as the field's own content or else as one of its alternatives.
 
     With ``allow_truncated`` closing brackets and tags that are missing at the end are supplied: for regions whose close
     delimiter has been seen. With ``settled`` a value in tags may end there without a line break. Strings are not closed
-    in any case, and no value is made up.
+    in any case, and no value is made up. ``unreadable`` is what the field's own reading raised, where that is known.
 
     Where nothing safe can be done it raises the ContentError that the field's own reading raises; where that reading
     gives a value which the markup contradicts (``xml-inline``), the mender's. Raises LimitError for a text that is
@@ -74,6 +81,8 @@ def mend(field: Field, text: str, *, allow_truncated: bool = False, settled: boo
             return mender(known)
         except ContentError as error:
             first = first or error
+    if unreadable is not None:
+        raise unreadable
     field.parse_with_source(text)
     raise first or ContentError(f"a text for {field.content} can't be mended")
 

@@ -52,7 +52,9 @@ class NestedReader:
     def __init__(self, reading: Reading, grammar: Grammar) -> None:
         self.reading = reading
         self._grammar = grammar
-        self._quotes = grammar.quotes + (PYTHON_QUOTES if grammar.python else (DOUBLE, SINGLE))
+        self._quotes_from: dict[str, list[Quote]] = {}
+        for quote in grammar.quotes + (PYTHON_QUOTES if grammar.python else (DOUBLE, SINGLE)):
+            self._quotes_from.setdefault(quote.opening[0], []).append(quote)
         self._bare_keys = grammar.unquoted_keys
         # Only brackets, blanks and a fence stand from here on: whichever bracket is wrong, the value is the same.
         self._closing_brackets = len(reading.text.rstrip("`").rstrip(" \t\n\r]}"))
@@ -135,7 +137,10 @@ class NestedReader:
 
     def _quote_at(self, position: int) -> Quote | None:
         text = self.reading.text
-        return next((quote for quote in self._quotes if text.startswith(quote.opening, position)), None)
+        for quote in self._quotes_from.get(text[position : position + 1], ()):
+            if text.startswith(quote.opening, position):
+                return quote
+        return None
 
     def _ends_string(self, after: int, frame: Frame | None) -> bool:
         """Whether a string may end at a place: at a comma or bracket, or where another item begins without a comma."""

@@ -15,6 +15,7 @@ from streamparse.stages.content.table import content_error
 JSON_BLANKS = re.compile(r"[ \t\n\r]*+")
 OTHER_BLANKS = re.compile(r"[\s\ufeff\u200b]++")
 COMMENT_STARTS = ("//", "/*", "#")
+NEVER_SKIPPED = frozenset(map(chr, range(33, 127))) - {"/", "#"}
 
 LOOKS_PER_CHARACTER = 8
 LOOKS_AT_LEAST = 4096
@@ -75,6 +76,9 @@ class Reading:
     def skip(self, position: int) -> int:
         """Find where blanks and comments that start at a position end."""
         text, start = self.text, position
+        if self._looks > 0 and text[position : position + 1] in NEVER_SKIPPED:
+            self._looks -= 1
+            return position
         while True:
             position = JSON_BLANKS.match(text, position).end()  # type: ignore[union-attr]
             if position == len(text):

@@ -150,8 +150,9 @@ class ContentStage:
         field, text = region.field, region.text
         try:
             return self._read(region)
-        except ContentError:
-            mended = mend(field, text, allow_truncated=region.closed, settled=region.settled)
+        except ContentError as error:
+            own = None if field.content == "xml-inline" else error  # there it may be what the markup contradicts
+            mended = mend(field, text, allow_truncated=region.closed, settled=region.settled, unreadable=own)
             if mended.repaired and not self._repair:
                 raise  # one call of a list that can't be read is left out in either mode
             region.repaired += mended.repaired

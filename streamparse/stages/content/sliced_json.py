@@ -253,6 +253,8 @@ class SlicedDecoder:
             self._window, self._start = self._text[at : at + self._size], at
 
     def _past_blanks(self, at: int) -> int:
+        if self._text[at : at + 1] > " ":
+            return at
         match = BLANKS.match(self._text, at)
         return match.end() if match else at
 

@@ -192,7 +192,8 @@ class BracketReader:
         return at
 
     def _in_closing(self, text: str, at: int) -> int:
-        at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        if text[at] <= " ":
+            at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
         if at < len(text):
             if text[at] != "," and text[at] != CLOSES[self._stack[-1]]:
                 raise NotCertain

@@ -36,6 +36,8 @@ from streamparse.stages.deltas.json_reader import as_written
 FIRST = {CALLS: "first call", ARGUMENTS: "first argument", LIST: "first value", OBJECT: "first key"}
 AFTER_COMMA = {CALLS: "call", ARGUMENTS: "argument", LIST: "value", OBJECT: "key"}
 MAY_CLOSE = frozenset({*FIRST.values(), "next"})
+WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+"""Words that are compact as they stand, and by far the most frequent ones."""
 NAMES = frozenset({"call", "first call", "argument", "first argument"})
 
 PASSING = {
@@ -71,7 +73,7 @@ class CallListReader(BracketReader):
 
     def compact_word(self, word: str) -> str:
         """The value that a word stands for, as compact JSON; raises NotCertain where it stands for none."""
-        if word == SLOT:
+        if word == SLOT or WHOLE_NUMBER.fullmatch(word):
             return word
         reader = Reader(word)
         try:
@@ -99,7 +101,8 @@ class CallListReader(BracketReader):
             self._state = "equals"
 
     def _at_token(self, text: str, at: int) -> int:
-        at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        if text[at] <= " ":
+            at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
         if at == len(text):
             return at
         state, character = self._state, text[at]

@@ -89,7 +89,8 @@ class JsonReader(BracketReader):
         return self._hold(text, end) if found < 0 else self._may_end(found + len(closing))
 
     def _at_token(self, text: str, at: int) -> int:
-        at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        if text[at] <= " ":
+            at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
         if at == len(text):
             return at
         state, character = self._state, text[at]

@@ -187,7 +187,8 @@ class NestedStructure:
         return at
 
     def _in_closing(self, text: str, at: int) -> int:
-        at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        if text[at] <= " ":
+            at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
         if at < len(text):
             inner = self._stack[-1]
             if text[at] == "," or text[at] == CLOSES[inner]:
@@ -206,7 +207,8 @@ class NestedStructure:
         match = WORD.match(text, at)
         if match is not None:
             return match.end()
-        at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        if text[at] <= " ":
+            at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
         if at == len(text):
             return at
         if text[at] != ":":
@@ -274,7 +276,8 @@ class NestedStructure:
 
     def _at_token(self, text: str, at: int) -> int:
         """Take what stands where a token is due."""
-        at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        if text[at] <= " ":
+            at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
         if at == len(text):
             return at
         character, state = text[at], self._state
