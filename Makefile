@@ -22,7 +22,7 @@ demo-live: $(VENV)/models  ## a small model in the terminal, its answers parsed 
 	@$(RUN) -m streamparse demo --live
 
 test: $(VENV)/developing  ## the tests; those that need torch are skipped where it isn't installed
-	$(RUN) -m pytest -q
+	$(RUN) -m pytest -q -n auto
 
 test-models: $(VENV)/models  ## the tests that need torch: a tiny model, and a small real one
 	$(RUN) -m pytest -q tests/adapters/huggingface tests/adapters/web/test_small_model.py
