@@ -353,3 +353,22 @@ async def test_the_other_generations_of_a_pump_go_on_when_one_is_bad() -> None:
     async with pump(steps, KeyedParser("qwen3", prefix="")) as stream:
         last = {key: events[-1] async for batch in stream for key, events in batch}
     assert (last["bad"]["type"], last["good"]["message"]["content"]) == ("error", "Hello")
+
+
+async def test_a_poll_in_which_there_was_nothing_is_no_harm_to_a_pump() -> None:
+    steps: list[list[tuple[str, str]]] = [[], [("a", "Hel")], [], [], [("a", "lo")], []]
+    async with pump(steps, KeyedParser("qwen3", prefix="")) as batches:
+        events = [event async for batch in batches for _, of_key in batch for event in of_key]
+    assert events[-1]["message"]["content"] == "Hello"
+
+
+async def test_a_source_that_never_has_anything_leaves_other_tasks_their_turn() -> None:
+    def polled() -> Iterator[list[tuple[str, str]]]:
+        while True:
+            yield []
+
+    with anyio.move_on_after(0) as scope:
+        async with pump(polled(), KeyedParser("qwen3", prefix="")) as batches:
+            async for _ in batches:
+                pytest.fail("there is nothing to give")
+    assert scope.cancelled_caught

@@ -146,7 +146,7 @@ class SourceReader:
             amount += _amount(piece)
         self.pieces += len(batch)
         self.amount += amount
-        work = amount + _PIECE_WORK * len(batch)
+        work = amount + _PIECE_WORK * max(len(batch), 1)  # to ask in vain is work too
         if work > SLICE:
             self._backlog.extend(_slices(batch))
             return self._next_slice()
@@ -199,9 +199,14 @@ class _Pulled(AsyncIterator[Any]):
 
 def _flat(batch: list[Any]) -> list[Any]:
     """Give the pieces with lists of pairs ``(key, chunk)`` taken apart; a list of token ids is one piece."""
-    if any(type(piece) is list and piece and type(piece[0]) is tuple for piece in batch):
-        return [item for piece in batch for item in (piece if type(piece) is list else [piece])]
+    if any(_is_taken_apart(piece) for piece in batch):
+        return [item for piece in batch for item in (piece if _is_taken_apart(piece) else [piece])]
     return batch
+
+
+def _is_taken_apart(piece: Any) -> bool:
+    """Whether a piece is a list of pairs, or an empty list, which carries nothing whatever it is one of."""
+    return type(piece) is list and (not piece or type(piece[0]) is tuple)
 
 
 def _amount(piece: Any) -> int:
