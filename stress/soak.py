@@ -2,8 +2,9 @@
 
 In: a number of generations (100,000 take about ten minutes). They run two hundred at a time, on asyncio and on trio,
 and end in every way: whole, cut off, malformed, cancelled, left in the middle, with a source that fails, or moved to
-another parser by a snapshot. Out: progress, and at the end what is left of them. The exit code is 1 if that is not
-nothing: a task, a thread, a file handle, or memory that grows with the number of generations.
+another parser by a snapshot; alone, several in one operator (``together.py``), or one before several consumers. Out:
+progress, and at the end what is left of them. The exit code is 1 if that is not nothing: a task, a thread, a file
+handle, or memory that grows with the number of generations.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -26,68 +27,15 @@ import anyio
 import anyio.lowlevel
 import trio
 
-from streamparse import (
-    LimitError,
-    Limits,
-    ResponseParser,
-    SourceError,
-    StreamparseError,
-    parse_stream,
-    response_template_names,
-)
+from streamparse import LimitError, ResponseParser, SourceError, StreamparseError, parse_stream
 from streamparse.graph import Channel
-from stress.inputs import TEXT_PARTS, byte_tokenizer, marks_of
+from stress.material import LIMITS, NAMES, arriving, material
+from stress.together import broadcasted, keyed, many, pumped
 
 AT_ONCE = 200
 ROUND = 5_000
 GROWTH_ALLOWED = 12_000_000
 """Bytes of resident memory that may be added after the first rounds, whatever the number of generations."""
-
-NAMES = response_template_names()
-PARTS = [part for part in TEXT_PARTS if len(part) < 1000] + ["word ", "some more words. "] * 12
-LIMITS = Limits(pattern_seconds=0.5)
-
-
-class Disconnect(ConnectionError):
-    """What a source raises whose other side has gone."""
-
-
-def text_of(chance: random.Random, name: str) -> str:
-    """What a model wrote, more or less."""
-    marks = marks_of(name)
-    parts = chance.choices([*PARTS, *marks, *marks], k=chance.randrange(1, 40))
-    text = "".join(parts)
-    return text[: chance.randrange(len(text) + 1)] if chance.random() < 0.3 else text
-
-
-def pieces_of(chance: random.Random, data: Any) -> list[Any]:
-    """A text, bytes or token ids in pieces of one size."""
-    size = chance.choice([1, 4, 4, 40, 4000])
-    return [data[at : at + size] for at in range(0, len(data), size)]
-
-
-def material(chance: random.Random, name: str) -> tuple[list[Any], dict[str, Any]]:
-    """Pieces of a kind, and the options that go with it."""
-    text = text_of(chance, name)
-    options: dict[str, Any] = {flag: chance.random() < 0.3 for flag in ("deltas", "spans", "call_ids")}
-    options |= {"errors": chance.choice(["strict", "report", "repair"]), "limits": LIMITS}
-    kind = chance.random()
-    if kind < 0.2:
-        return pieces_of(chance, text.encode("utf-8", "replace")), options
-    if kind < 0.3:
-        ids = byte_tokenizer().encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False).ids
-        return pieces_of(chance, ids), {**options, "tokenizer": byte_tokenizer()}
-    return pieces_of(chance, text), options
-
-
-async def arriving(chance: random.Random, pieces: list[Any], fails_at: int | None) -> AsyncIterator[Any]:
-    """An asynchronous source that waits now and then, and may fail."""
-    for number, piece in enumerate(pieces):
-        if number == fails_at:
-            raise Disconnect("the other side has gone")
-        if chance.random() < 0.1:
-            await anyio.sleep(0)
-        yield piece
 
 
 async def streamed(chance: random.Random, seen: Counter[str]) -> None:
@@ -160,7 +108,16 @@ async def moved(chance: random.Random, seen: Counter[str]) -> None:
     seen["moved"] += 1
 
 
-KINDS: Sequence[Callable[[random.Random, Counter[str]], Awaitable[None]]] = [streamed] * 6 + [pushed, moved]
+KINDS: Sequence[Callable[[random.Random, Counter[str]], Awaitable[None]]] = [streamed] * 12 + [
+    pushed,
+    pushed,
+    moved,
+    moved,
+    keyed,
+    pumped,
+    many,
+    broadcasted,
+]
 
 
 async def generation(chance: random.Random, seen: Counter[str]) -> None:
