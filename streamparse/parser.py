@@ -341,6 +341,8 @@ class ResponseParser:
         tail = self._settle()
         try:
             return state_to_bytes(self._state(tail, message=message), self._limits.snapshot_size)
+        except Exception as error:
+            raise self._unexpected(error) from error
         finally:
             self._tail = tail
 

@@ -27,7 +27,7 @@ import anyio
 import anyio.lowlevel
 import trio
 
-from streamparse import LimitError, ResponseParser, SourceError, StreamparseError, parse_stream
+from streamparse import LimitError, ResponseParser, SnapshotError, SourceError, StreamparseError, parse_stream
 from streamparse.graph import Channel
 from stress.material import LIMITS, NAMES, arriving, material
 from stress.together import broadcasted, keyed, many, pumped
@@ -101,23 +101,26 @@ async def moved(chance: random.Random, seen: Counter[str]) -> None:
         if chance.random() < 0.1:
             saved = parser.snapshot(message=chance.random() < 0.5)
             if chance.random() < 0.05:
-                saved = saved[: chance.randrange(len(saved))]
+                seen["refused a damaged snapshot"] += refuses(saved[: chance.randrange(len(saved))], name, options)
+                return
             parser = ResponseParser.restore(saved, name, tokenizer=options.get("tokenizer"), limits=LIMITS)
             await anyio.lowlevel.checkpoint()
     parser.finalize(chance.choice([None, "length"]))
     seen["moved"] += 1
 
 
-KINDS: Sequence[Callable[[random.Random, Counter[str]], Awaitable[None]]] = [streamed] * 12 + [
-    pushed,
-    pushed,
-    moved,
-    moved,
-    keyed,
-    pumped,
-    many,
-    broadcasted,
-]
+def refuses(data: bytes, name: str, options: dict[str, Any]) -> bool:
+    """Whether a damaged snapshot is refused, as it has to be."""
+    try:
+        ResponseParser.restore(data, name, tokenizer=options.get("tokenizer"), limits=LIMITS)
+    except SnapshotError:
+        return True
+    raise AssertionError(f"a damaged snapshot was taken up: {data!r}")
+
+
+TOGETHER = (keyed, pumped, many, broadcasted)
+Kind = Callable[[random.Random, Counter[str]], Awaitable[None]]
+KINDS: Sequence[Kind] = [*[streamed] * 12, pushed, pushed, moved, moved, *TOGETHER]
 
 
 async def generation(chance: random.Random, seen: Counter[str]) -> None:
@@ -126,6 +129,8 @@ async def generation(chance: random.Random, seen: Counter[str]) -> None:
         await chance.choice(KINDS)(chance, seen)
     except LimitError:
         seen["limit"] += 1
+    except SnapshotError:
+        raise  # a snapshot that was taken here must be good
     except SourceError:
         seen["source failed"] += 1
     except StreamparseError as error:

@@ -29,6 +29,8 @@ from stress.material import NAMES, Disconnect, arriving, material
 
 KEYS_AT_MOST = 12
 IDLE_SECONDS = 60.0
+UNEXPECTED = ("SnapshotError", "AssertionError", "KeyError", "IndexError", "AttributeError")
+"""What an ``error`` event may not come from, as all snapshots that are taken up are good ones."""
 MOVED = ("template", "tokenizer", "limits")
 
 Pairs = list[tuple[int, Any]]
@@ -46,6 +48,7 @@ class Ends:
         for key, events in pairs:
             for event in events:
                 if event["type"] in ("message", "error"):
+                    assert event.get("kind") not in UNEXPECTED, event["error"]
                     self._of[key] += 1
                     self._seen[f"together, {event.get('finish_reason') or event['type']}"] += 1
 

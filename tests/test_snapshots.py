@@ -24,6 +24,10 @@ TAGGED = (
 )
 DAMAGED = '<think>a<tool_call>{"name": "f", "arguments": {"a": 1,}}</tool_call>b</think>c<tool_call>{"name": "g"'
 TOOLS = [{"name": "get_weather", "parameters": {"properties": {"days": {"type": "integer"}}}}]
+TWICE = {
+    "start_anchor": "@",
+    "fields": {"content": {}, "a": {"open": "<a>", "close": "</a>", "content": "json"}},
+}
 OPTIONS: list[dict[str, Any]] = [
     {"errors": "strict"},
     {"errors": "report", "spans": True},
@@ -180,3 +184,23 @@ def test_another_template_and_a_newer_version_are_told_apart_from_damage() -> No
     without = ResponseParser("qwen3", "", without=["tool_calls"]).snapshot()
     with pytest.raises(SnapshotError, match="another"):
         ResponseParser.restore(without, {"start_anchor": "@", "fields": {"content": {}}})
+
+
+@pytest.mark.parametrize("errors", ["strict", "report", "repair"])
+def test_a_field_that_was_in_the_message_left_out_may_come_again(errors: Any) -> None:
+    parser = ResponseParser(TWICE, "", errors=errors)
+    parser.feed("<a>[1]</a>")
+    again = ResponseParser.restore(parser.snapshot(message=False), TWICE)
+    (closed,) = (event for event in again.feed("<a>[2]</a>") if event["type"] == "region_close")
+    assert closed["value"] == [2]
+    assert again.finalize()[0] == {"a": [2]}
+
+
+@pytest.mark.parametrize("forged", [["a", 0], [None], ["b"], [[]], [1.5]])
+def test_fields_that_there_are_not_are_refused(forged: list[Any]) -> None:
+    parser = ResponseParser(TWICE, "")
+    parser.feed("<a>[1]</a>")
+    state = json.loads(parser.snapshot())
+    state["message"]["written"] = forged
+    with pytest.raises(SnapshotError, match="damaged"):
+        ResponseParser.restore(with_checksum(state), TWICE)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamparse.errors import ParseError
+from streamparse.errors import ParseError, SnapshotError
 from streamparse.template.model import Field, ResponseTemplate
 
 Event = dict[str, Any]
@@ -76,6 +76,9 @@ class MessageFold:
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state that :meth:`snapshot` gave."""
         self._written = set(state["written"])
+        unknown = self._written - self._template.fields.keys()
+        if unknown:
+            raise SnapshotError(f"the snapshot is damaged: there are no fields {sorted(map(repr, unknown))}")
         self._message = state.get("message", self._message)
         self.problems = state.get("problems", [])
 
@@ -98,7 +101,7 @@ class MessageFold:
                 present.extend(value)
             else:
                 present.append(value)
-        elif self._lenient and name in self._written:
+        elif self._lenient and name in self._written and name in message:  # a snapshot may have left it out
             message[name] = _combined(message[name], value, field.policy.join)
         else:
             message[name] = value
