@@ -113,6 +113,14 @@ class Error(TypedDict):
     problems: list[dict[str, Any]]
 
 
+class ConsumerDropped(TypedDict):
+    """The last event of a consumer of a broadcast that was dropped: ``last`` is the number of the last that it got."""
+
+    type: Literal["consumer_dropped"]
+    error: str
+    last: int
+
+
 Event = dict[str, Any]
 """Any of the above, as the plain dict that it is."""
 
@@ -130,3 +138,8 @@ def error_event(error: Exception, message: dict[str, Any], problems: list[dict[s
     """
     text, kind = str(error), type(error).__name__
     return {"type": "error", "error": text or kind, "kind": kind, "message": message, "problems": problems}
+
+
+def consumer_dropped_event(error: str, last: int) -> Event:
+    """The last event of a consumer that was dropped, whose generation goes on."""
+    return {"type": "consumer_dropped", "error": error, "last": last}

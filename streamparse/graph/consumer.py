@@ -18,6 +18,7 @@ import anyio
 import anyio.lowlevel
 
 from streamparse.errors import StreamparseError
+from streamparse.events import consumer_dropped_event
 from streamparse.graph.history import Event, History, Numbered
 
 Policy = Literal["wait", "join", "drop"]
@@ -112,7 +113,7 @@ class Consumer:
         if self.dropped is None or self._told:
             raise StopAsyncIteration
         self._told = True
-        return {"type": "consumer_dropped", "error": self.dropped, "last": self.last}
+        return consumer_dropped_event(self.dropped, self.last)
 
     async def read(self) -> list[Numbered]:
         """All events that wait, with their numbers, up to a weight of ``capacity``; waits for one if need be.
