@@ -185,7 +185,7 @@ def test_a_tab_that_reads_nothing_does_not_slow_the_others_and_misses_nothing() 
 
 
 def test_it_is_gone_when_it_is_left_even_while_pages_are_open() -> None:
-    threads = threading.active_count()
+    threads = {*threading.enumerate()}
     with ExitStack() as clients:
         with served([recorded("qwen3_5")], rate=1) as page:
             events = clients.enter_context(open_socket(page, "/events"))
@@ -194,4 +194,6 @@ def test_it_is_gone_when_it_is_left_even_while_pages_are_open() -> None:
             control.recv(timeout=60)
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", urlsplit(page.url).port or 0), timeout=30)
-    assert threading.active_count() == threads
+    for thread in {*threading.enumerate()} - threads:
+        thread.join(timeout=60)
+        assert not thread.is_alive(), thread.name
