@@ -35,8 +35,8 @@ _EVENT_STREAM = [
     (b"x-accel-buffering", b"no"),  # asks proxies such as nginx to pass each piece on
 ]
 
-_LAST_WORD_SECONDS = 5.0
-"""How long a client that reads nothing is given to take the error that ends its stream."""
+LAST_WORD_SECONDS = 5.0
+"""How long a client that reads nothing is given to take the end of its answer once the request's time is up."""
 
 Take = Callable[[list[Chunk]], Awaitable[None]]
 
@@ -126,7 +126,7 @@ class ChatAnswer:
             await self._side_by_side(lambda index: self._generate(index, take, deltas=True))
         except StreamparseError as error:
             failure = as_request_error(error)
-            with anyio.move_on_after(_LAST_WORD_SECONDS):
+            with anyio.move_on_after(LAST_WORD_SECONDS):
                 await _send_part(send, sse_event(failure.object()), last=True)
             return failure.status
         usage = self._usage()

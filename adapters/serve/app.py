@@ -9,6 +9,7 @@ cancelled, and with it its completions: the connection to the upstream is closed
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -24,7 +25,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from streamparse.adapters.serve.answer import ChatAnswer
+from streamparse.adapters.openai.bounds import UNCOMPRESSED, text_up_to
+from streamparse.adapters.serve.answer import LAST_WORD_SECONDS, ChatAnswer
 from streamparse.adapters.serve.errors import RequestError, as_request_error, json_response, took_too_long
 from streamparse.adapters.serve.metrics import Metrics, Outcome
 from streamparse.adapters.serve.prompt import PromptRenderer
@@ -32,6 +34,8 @@ from streamparse.adapters.serve.request import ChatRequest, read_request
 from streamparse.adapters.serve.settings import Settings
 from streamparse.errors import StreamparseError
 
+_MODELS_SECONDS = 10.0
+_MODELS_AT_MOST = 4_000_000  # bytes of the upstream's list of models
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -77,15 +81,21 @@ class _Server:
         if self._settings.model is not None:
             model = {"id": self._settings.model, "object": "model", "created": self._started, "owned_by": "streamparse"}
             return json_response({"object": "list", "data": [model]})
+        try:
+            return json_response(json.loads(await self._upstream_models()))
+        except (httpx.HTTPError, httpx.InvalidURL, StreamparseError, ValueError, RecursionError) as error:
+            raise RequestError(502, f"the upstream does not list its models: {error}", code="upstream_error") from error
+
+    async def _upstream_models(self) -> str:
+        """What the upstream says of its models."""
         url = f"{self._settings.upstream.rstrip('/')}/models"
         key = self._settings.upstream_key
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        try:
-            answer = await self._client.get(url, headers=headers, timeout=10.0)
-            answer.raise_for_status()
-            return json_response(answer.json())
-        except (httpx.HTTPError, ValueError) as error:
-            raise RequestError(502, f"the upstream does not list its models: {error}", code="upstream_error") from error
+        headers = UNCOMPRESSED if key is None else {**UNCOMPRESSED, "Authorization": f"Bearer {key}"}
+        async with self._client.stream("GET", url, headers=headers, timeout=_MODELS_SECONDS) as answer:
+            text = await text_up_to(answer, _MODELS_AT_MOST, seconds=_MODELS_SECONDS)
+            if answer.status_code != httpx.codes.OK:
+                raise ValueError(f"{url} answered {answer.status_code}")
+            return text
 
     async def health(self, _request: Request) -> Response:
         """Say that the server runs; the upstream is not asked."""
@@ -127,7 +137,10 @@ class _Server:
                 await json_response(whole)(scope, receive, send)
                 outcome.ends(200)
 
-            await _unless_gone(receive, work)
+            with anyio.CancelScope(deadline=deadline + LAST_WORD_SECONDS) as limit:  # for clients that take nothing
+                await _unless_gone(receive, work)
+            if limit.cancelled_caught:
+                outcome.ends(took_too_long(self._settings.request_seconds).status)
 
     async def _understood(self, body: bytes) -> tuple[ChatRequest, str]:
         """The request and its prompt; raises RequestError."""
@@ -169,8 +182,8 @@ class _Server:
 
     def _check_key(self, request: Request) -> None:
         key = self._settings.key
-        given = request.headers.get("authorization", "")
-        if key is not None and not secrets.compare_digest(given.encode(), f"Bearer {key}".encode()):
+        given = request.headers.get("authorization", "").encode("latin-1")  # the bytes of the header
+        if key is not None and not secrets.compare_digest(given, f"Bearer {key}".encode()):
             raise RequestError(401, "the API key is missing or wrong", code="invalid_api_key")
 
 

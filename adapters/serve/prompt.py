@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from streamparse.adapters.serve.errors import RequestError
+from streamparse.adapters.serve.request import DEPTH, is_deeper
 from streamparse.infer.meter import RenderLimits
 from streamparse.infer.sandbox import CompiledTemplate, Refusal
 from streamparse.infer.source import ChatTemplate
@@ -81,7 +82,7 @@ class PromptRenderer:
 
     def _normal(self, messages: Sequence[Message]) -> list[Message]:
         """The messages as chat templates expect them; those that were given stay as they are."""
-        names: dict[Any, str] = {}
+        names: dict[str | None, str] = {}
         normal = []
         for index, message in enumerate(messages):
             where = f"messages[{index}]"
@@ -91,7 +92,7 @@ class PromptRenderer:
             if message.get("tool_calls"):
                 message["tool_calls"] = [_call(call, where) for call in _list(message["tool_calls"], where)]
                 names |= {call.get("id"): call["function"]["name"] for call in message["tool_calls"]}
-            elif message["role"] == "tool" and message.get("tool_call_id") in names:
+            elif message["role"] == "tool" and _id(message, "tool_call_id", where) in names:
                 message.setdefault("name", names[message["tool_call_id"]])
             normal.append(message)
         return normal
@@ -116,16 +117,27 @@ def _list(value: Any, where: str) -> list[Any]:
     return value
 
 
+def _id(holder: Mapping[str, Any], key: str, where: str) -> str | None:
+    """The id of a call, None where it has none."""
+    value = holder.get(key)
+    if not isinstance(value, str | None):
+        raise RequestError(400, f"{where}: the {key} of a call must be text", param=where)
+    return value
+
+
 def _call(call: Any, where: str) -> dict[str, Any]:
     """A call with its arguments as an object, if they are JSON; what a model wrote wrongly stays text."""
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         raise RequestError(400, f"{where}.tool_calls must have functions with a name", param=where)
+    _id(call, "id", where)
     arguments = function.get("arguments")
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments or "{}")
         except (ValueError, RecursionError):
+            return dict(call)
+        if is_deeper(arguments, DEPTH):
             return dict(call)
     return {**call, "function": {**function, "arguments": arguments or {}}}
 

@@ -41,6 +41,10 @@ _REFUSED: dict[str, tuple[Any, str]] = {
 """Parameters that can't be kept: the values that need no keeping, and why any other is refused."""
 
 
+DEPTH = 200
+"""Lists and objects that may enclose one another in a body; all that is done with it takes more than this."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """A request, checked. ``template_arguments`` are what the chat template is given beside the conversation."""
@@ -101,7 +105,24 @@ def _object(body: bytes) -> dict[str, Any]:
         raise RequestError(400, f"the body is not JSON: {error}") from error
     if not isinstance(data, dict):
         raise RequestError(400, "the body is no JSON object")
+    for name, value in data.items():
+        if is_deeper(value, DEPTH):
+            raise RequestError(400, f"{name} is nested deeper than {DEPTH} lists and objects", param=name)
     return data
+
+
+def is_deeper(value: Any, depth: int) -> bool:
+    """Tell whether more lists and objects than that enclose one another; those of one level are looked at together.
+
+    >>> is_deeper([{"a": 1}], 2), is_deeper([{"a": []}], 2)
+    (False, True)
+    """
+    level = [each for each in [value] if isinstance(each, dict | list)]
+    while level and depth > 0:
+        inside = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [each for items in inside for each in items if isinstance(each, dict | list)]
+        depth -= 1
+    return bool(level)
 
 
 def _of_type(data: Mapping[str, Any], name: str, kind: type) -> Any:

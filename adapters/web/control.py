@@ -21,6 +21,7 @@ from streamparse.adapters.web.inputs import Request, RequestError, requested
 from streamparse.adapters.web.saved import from_file, to_file
 from streamparse.adapters.web.show import Show
 from streamparse.encode import encode_event
+from streamparse.errors import StreamparseError
 
 QUESTION_AT_MOST = 2000
 """Characters of a question."""
@@ -119,20 +120,25 @@ async def _send_states(show: Show, connection: Any) -> None:
 async def _send_answer(show: Show, connection: Any, message: str | bytes) -> None:
     answer = await _answer(show, message)
     with suppress(ConnectionClosed):
-        await connection.send(_encoded(answer))
+        await connection.send(answer)
 
 
-async def _answer(show: Show, message: str | bytes) -> dict[str, Any]:
+async def _answer(show: Show, message: str | bytes) -> str:
+    """The answer, as it is sent; whatever streamparse raises is told to whoever asked."""
     number = None
     try:
         request = _request(message)
         number = request.get("number")
-        action = ACTIONS.get(str(request.get("action")))
+        if not isinstance(number, int | None):
+            number = None
+            raise RequestError("number is a whole number")
+        name = request.get("action")
+        action = ACTIONS.get(name) if isinstance(name, str) else None
         if action is None:
-            raise RequestError(f"there is no action {request.get('action')!r}")
-        return {"number": number, "answer": await action(show, request)}
-    except RequestError as error:
-        return {"number": number, "problem": str(error)}
+            raise RequestError("there is no such action")
+        return _encoded({"number": number, "answer": await action(show, request)})
+    except StreamparseError as error:
+        return _encoded({"number": number, "problem": str(error)})
 
 
 def _request(message: str | bytes) -> Request:

@@ -96,8 +96,8 @@ def requested(request: Request) -> Input:
     text = _text(request, "text")
     template, name = _template(request.get("template"))
     cut = _text(request, "cut") or "tokens"
-    if cut != "tokens" and not (cut.isascii() and cut.isdigit() and int(cut) > 0):
-        raise RequestError(f"cut is 'tokens' or a number of characters, not {cut!r}")
+    if cut != "tokens" and not (cut.isascii() and cut.isdigit() and len(cut) < 10 and int(cut) > 0):
+        raise RequestError(f"cut is 'tokens' or a number of characters, not {cut[:100]!r}")
     pieces = cut_like_tokens(text) if cut == "tokens" else cut_evenly(text, int(cut))
     return _checked(
         Input(

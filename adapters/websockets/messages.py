@@ -58,7 +58,10 @@ def read_message(frame: str | bytes, *, max_size: int) -> Message:
     validator = _VALIDATORS.get(kind) if isinstance(kind, str) else None
     if validator is None:
         raise ProtocolError(Close.BAD_MESSAGE, f"a message is an object whose type is one of {', '.join(_VALIDATORS)}")
-    fault = best_match(validator.iter_errors(message))
+    try:
+        fault = best_match(validator.iter_errors(message))
+    except RecursionError:  # a fault's text has the value, whose depth JSON could just be read with
+        raise ProtocolError(Close.BAD_MESSAGE, f"{kind}: it is nested too deep") from None
     if fault is not None:
         where = ".".join(map(str, fault.absolute_path))
         raise ProtocolError(Close.BAD_MESSAGE, f"{kind}: {where + ': ' if where else ''}{fault.message}")

@@ -29,7 +29,9 @@ class EventServer:
     Who may do what:
 
     - ``origins``: pages whose scripts may connect, such as ``"https://example.org"``, or ``"*"`` for all. If nothing is
-      said, those of the server's own host. Programs other than browsers send no origin, and may connect.
+      said, those whose host is that of the ``Host`` header, which says nothing where a foreign name may resolve to this
+      server (DNS rebinding): on localhost without a token, say them. Programs other than browsers send no origin, and
+      may connect.
     - ``check_token(token)``: gets the token of the client's ``hello`` (None if there is none) and gives what stands for
       the client, or None to refuse it. May be asynchronous.
     - ``authorize(client, what, generation)``: whether the client may ``"start"``, ``"subscribe"`` to or ``"stop"`` the

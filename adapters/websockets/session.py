@@ -162,7 +162,7 @@ class Session:
         name = message["generation"]
         generation = await self._known("subscribe", name)
         if generation is not None:
-            await self._follow(name, generation, message.get("after", 0), tasks)
+            await self._follow(name, generation, int(message.get("after", 0)), tasks)
 
     async def _unsubscribe(self, message: Message, _tasks: TaskGroup) -> None:
         following = self._followed.pop(message["generation"], None)

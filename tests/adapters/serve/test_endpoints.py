@@ -10,6 +10,7 @@ import httpx
 import openai
 import pytest
 
+from streamparse.adapters.serve import create_app
 from tests.adapters.openai.upstream import answering, playing, says, stalling, upstream
 from tests.adapters.serve.running import served, settings
 from tests.adapters.serve.test_chat_completions import ASK, client, read_into
@@ -17,7 +18,19 @@ from tests.adapters.serve.test_chat_completions import ASK, client, read_into
 pytestmark = pytest.mark.asyncio
 
 USER = {"role": "user", "content": "Hi"}
+CALL = {"type": "function", "function": {"name": "f", "arguments": "{}"}}
+DEEP = b'{"a":[' * 450 + b"]}" * 450
 NO_UPSTREAM = "http://127.0.0.1:1/v1"
+
+
+class Said:
+    """An ASGI ``send`` that keeps the body."""
+
+    def __init__(self) -> None:
+        self.body = b""
+
+    async def __call__(self, message: Any) -> None:
+        self.body += message.get("body", b"")
 
 
 async def refused(body: Any, **changes: Any) -> tuple[int, dict[str, Any]]:
@@ -57,6 +70,19 @@ async def refused(body: Any, **changes: Any) -> tuple[int, dict[str, Any]]:
         ({"messages": [USER], "tool_choice": "required"}, "tool_choice", "can't be made to call"),
         ({"messages": [USER], "logprobs": True}, "logprobs", "log probabilities"),
         ({"messages": [USER], "functions": []}, "functions", "give tools"),
+        (
+            {"messages": [{"role": "assistant", "tool_calls": [CALL | {"id": [1]}]}]},
+            "messages[0]",
+            "id of a call must be text",
+        ),
+        (
+            {"messages": [{"role": "tool", "tool_call_id": {}}]},
+            "messages[0]",
+            "_id of a call must be text",
+        ),
+        (b'{"messages": [{"role": "user"}], "logit_bias": %s}' % DEEP, "logit_bias", "deeper than 200"),
+        (b'{"messages": [{"role": "user", "x": %s}]}' % DEEP, "messages", "deeper than 200"),
+        (b'{"messages": [{"role": "user"}], "n": %s}' % DEEP, "n", "deeper than 200"),
         ({"messages": [USER], "parallel_tool_calls": False}, "parallel_tool_calls", "held to one"),
     ],
 )
@@ -89,6 +115,78 @@ async def test_arguments_are_text_where_the_chat_template_wants_that() -> None:
     ):
         await ai.chat.completions.create(model="m", messages=messages)
     assert behind.exchanges[0].body["prompt"] == 'call: {"x": 1}'
+
+
+async def test_what_is_nested_no_deeper_than_may_be_goes_to_the_upstream() -> None:
+    body = b'{"messages": [{"role": "user", "content": "a"}], "logit_bias": %s}' % (b"[" * 200 + b"]" * 200)
+    async with (
+        upstream(playing(says(["Hi"]))) as behind,
+        served(settings(behind.url)) as server,
+        httpx.AsyncClient() as http,
+    ):
+        assert (await http.post(f"{server.url}/chat/completions", content=body)).status_code == 200
+    assert json.dumps(behind.exchanges[0].body["logit_bias"]) == "[" * 200 + "]" * 200
+
+
+async def test_arguments_that_are_nested_too_deep_go_to_the_chat_template_as_they_were_written() -> None:
+    call = {"type": "function", "function": {"name": "f", "arguments": DEEP.decode()}}
+    body = {"messages": [{"role": "assistant", "tool_calls": [call]}]}
+    async with (
+        upstream(playing(says(["Hi"]))) as behind,
+        served(settings(behind.url)) as server,
+        httpx.AsyncClient() as http,
+    ):
+        assert (await http.post(f"{server.url}/chat/completions", json=body)).status_code == 200
+    assert DEEP.decode().replace('"', '\\"') in behind.exchanges[0].body["prompt"]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+async def test_a_client_that_takes_nothing_holds_its_place_no_longer_than_the_time_there_is(
+    stream: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streamparse.adapters.serve.app.LAST_WORD_SECONDS", 0.1)
+    content = json.dumps({"messages": [USER], "stream": stream}).encode()
+    received = [{"type": "http.request", "body": content}]
+    said = []
+
+    async def receive() -> Any:
+        if not received:
+            await anyio.sleep_forever()
+        return received.pop()
+
+    async def send(message: Any) -> None:
+        said.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body"):  # the last one can't be sent
+            await anyio.sleep_forever()
+
+    async with upstream(playing(says(["Hi"]))) as behind:
+        app = create_app(settings(behind.url, request_seconds=0.5))
+        scope = {"type": "http", "method": "POST", "path": "/v1/chat/completions", "headers": [], "query_string": b""}
+        async with app.router.lifespan_context(app):
+            with anyio.fail_after(10):
+                await app(scope, receive, send)
+                await app({**scope, "method": "GET", "path": "/metrics"}, receive, said_by := Said())
+    assert said[-1]["body"]
+    assert b'streamparse_requests_total{outcome="timed_out"} 1.0' in said_by.body
+
+
+async def test_a_key_may_have_any_characters() -> None:
+    async with served(settings(NO_UPSTREAM, key="schlüssel", model="mine")) as server, httpx.AsyncClient() as http:
+        for key, status in (("schlüssel", 200), ("schlussel", 401)):
+            answer = await http.get(f"{server.url}/models", headers={"Authorization": f"Bearer {key}".encode()})
+            assert answer.status_code == status
+
+
+@pytest.mark.parametrize("body", [b"[" * 5000, b'{"a":' * 900 + b"1" + b"}" * 900, b"x" * 5_000_000])
+async def test_a_list_of_models_that_can_not_be_read_is_a_bad_gateway(body: bytes) -> None:
+    async with (
+        upstream(answering("200 OK", body)) as behind,
+        served(settings(behind.url)) as server,
+        httpx.AsyncClient() as http,
+    ):
+        answer = await http.get(f"{server.url}/models")
+    assert answer.status_code == 502
+    assert "does not list its models" in answer.json()["error"]["message"]
 
 
 async def test_a_body_that_is_too_large_is_refused() -> None:

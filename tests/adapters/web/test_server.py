@@ -20,6 +20,8 @@ from streamparse.adapters.websockets import fold, new_state
 from tests.adapters.web.conftest import Served, served
 from tests.adapters.web.inputs import text_input
 
+PARSE: dict[str, Any] = {"action": "parse", "request": {"text": "a", "template": {"name": "qwen3"}}}
+
 
 def get(page: Served, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
     connection = HTTPConnection(urlsplit(page.url).netloc, timeout=30)
@@ -124,11 +126,20 @@ def test_what_is_pasted_is_put_on_first_and_can_be_taken_off() -> None:
         assert "not on any more" in ask(control, "file", key=key)["problem"]
 
 
+def test_a_file_that_can_not_be_written_is_told() -> None:
+    with served([]) as page, open_socket(page, "/control") as control:
+        tools = [{"type": "function", "function": {"name": "f", "x": json.loads("[" * 900 + "]" * 900)}}]
+        key = ask(control, "parse", request=PARSE["request"] | {"tools": json.dumps(tools)})["answer"]["key"]
+        assert "can't be written as JSON" in ask(control, "file", key=key)["problem"]
+
+
 @pytest.mark.parametrize(
     "request_",
     [
         *("", "[", "[]", "null", '{"action": "shutdown"}', '{"action": ["pause"]}', '{"action": "parse"}'),
         *('{"action": "rate", "rate": NaN}', '{"action": "rate", "rate": "fast"}', '{"action": "remove", "key": {}}'),
+        *('{"action": %s}' % ("[" * 900 + "]" * 900), '{"action": "pause", "number": [1]}'),
+        json.dumps(PARSE | {"request": PARSE["request"] | {"cut": "9" * 5000}}),
         *('{"action": "parse", "request": {"text": "a"}}', '{"action": "parse", "request": {"file": 3}}'),
     ],
 )

@@ -271,6 +271,7 @@ async def test_a_client_that_does_not_say_hello_properly_is_closed(frame: str | 
         '{"type": "subscribe", "generation": "a", "after": -1}',
         '{"type": "subscribe", "generation": "a", "after": 1.5}',
         '{"type": "stop", "generation": 7}',
+        *('{"type": "stop", "generation": ' + "[" * deep + "]" * deep + "}" for deep in range(900, 1000, 10)),
         '{"type": "events", "generation": "a", "first": 1, "last": 1, "events": [{"type": "x"}]}',
     ],
 )
