@@ -93,6 +93,26 @@ def test_the_message_is_what_was_parsed(open_tab: OpenTab) -> None:
         assert shown(tab, ".raw .ends-turn") == "<|im_end|>"
 
 
+def test_of_a_long_stream_only_what_is_in_sight_is_laid_out(open_tab: OpenTab) -> None:
+    code = "".join(f"line {number}\n\n" for number in range(3000))
+    text = f"<think>{code}</think>{code}"
+    with served([text_input(text, size=700)]) as page:
+        tab = open_tab(page.url)
+        until_all_are_over(tab)
+        assert raw_text(tab) == text
+        laid_out = (
+            "() => [...document.querySelectorAll('.raw .lines')]"
+            ".map((block) => block.firstChild.checkVisibility({ contentVisibilityAuto: true }))"
+        )
+        until(
+            tab, f"() => {{ const seen = ({laid_out})(); return seen.includes(true) && !seen[0] && seen.length > 10; }}"
+        )
+        select = (
+            "() => { getSelection().selectAllChildren(document.querySelector('.raw pre')); return `${getSelection()}` }"
+        )
+        assert tab.evaluate(select).rstrip("\n") == text.rstrip("\n")
+
+
 def test_the_recordings_come_out_whole_with_what_is_repaired_and_malformed_marked(open_tab: OpenTab) -> None:
     inputs = [recorded(name) for name in RECORDINGS]
     with served(inputs) as page:

@@ -4,10 +4,14 @@
  * In:  events, which have the raw text that they stand for: chunks as their `text`, all others as `source`; and `held`
  *      events with what the parser has read but not decided.
  * Out: spans in a <pre>, in the order of the text; `characters` says how much has been decided.
+ *
+ * The spans stand in blocks of whole lines. The browser lays out only those blocks that are in sight.
  */
 
 import { element } from "./element.js";
 import { kindOf } from "./kinds.js";
+
+const BLOCK = 4000; // characters after which the next line begins another block
 
 export class RawView {
   characters = 0;
@@ -16,11 +20,12 @@ export class RawView {
   #last = null; // the span that chunks go into
   #texts = []; // the spans of the region's text, which may turn out to be faulty
   #held = element("span", { class: "held", hidden: true }, document.createTextNode(""));
+  #inBlock = 0; // characters of the last block
 
   constructor(pre, promptEnd) {
     this.element = pre;
-    if (promptEnd) pre.append(element("span", { class: "prompt-end", title: "The end of the prompt" }, promptEnd));
-    pre.append(this.#held);
+    this.#beginBlock();
+    if (promptEnd) this.#held.before(element("span", { class: "prompt-end", title: "The end of the prompt" }, promptEnd));
   }
 
   take(event) {
@@ -72,10 +77,24 @@ export class RawView {
   }
 
   #put(text, part) {
-    if (text === "") return;
     this.characters += text.length;
-    if (this.#last?.part !== part) this.#last = { part, text: this.#span(part) };
-    this.#last.text.appendData(text);
+    let at = 0;
+    while (at < text.length) {
+      const lineEnd = text.indexOf("\n", at + Math.max(BLOCK - this.#inBlock, 0)) + 1;
+      const end = lineEnd || text.length;
+      if (this.#last?.part !== part) this.#last = { part, text: this.#span(part) };
+      this.#last.text.appendData(text.slice(at, end));
+      this.#inBlock += end - at;
+      if (lineEnd) this.#beginBlock();
+      at = end;
+    }
+  }
+
+  #beginBlock() {
+    const block = element("div", { class: "lines" }, this.#held);
+    this.element.append(block);
+    this.#inBlock = 0;
+    this.#last = null;
   }
 
   #span(part) {
