@@ -16,7 +16,12 @@
 It needs the extra ``serve``; the source and the sink that it stands on are those of ``streamparse.adapters.openai``.
 """
 
-from streamparse.adapters.serve.app import create_app
-from streamparse.adapters.serve.settings import Settings
+try:
+    from streamparse.adapters.serve.app import create_app
+    from streamparse.adapters.serve.settings import Settings
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"{error.name} is missing: install the extra, pip install 'streamparse-llm[serve]'", name=error.name
+    ) from error
 
 __all__ = ["Settings", "create_app"]

@@ -20,9 +20,14 @@ Out: a server on 127.0.0.1 with the page and, over websockets, the events of eve
 It needs the extra ``web``.
 """
 
-from streamparse.adapters.web.inputs import Input, RequestError, recorded
-from streamparse.adapters.web.live import Model, installed_model
-from streamparse.adapters.web.pace import Pace
-from streamparse.adapters.web.server import Page, serve_page
+try:
+    from streamparse.adapters.web.inputs import Input, RequestError, recorded
+    from streamparse.adapters.web.live import Model, installed_model
+    from streamparse.adapters.web.pace import Pace
+    from streamparse.adapters.web.server import Page, serve_page
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"{error.name} is missing: install the extra, pip install 'streamparse-llm[web]'", name=error.name
+    ) from error
 
 __all__ = ["Input", "Model", "Pace", "Page", "RequestError", "installed_model", "recorded", "serve_page"]

@@ -9,11 +9,16 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from websockets.asyncio.server import serve as serve_on_asyncio
-from websockets.exceptions import ConnectionClosed
-
 from streamparse.adapters.websockets.server import EventServer
 from streamparse.adapters.websockets.socket import Close, SocketClosedError
+
+try:
+    from websockets.asyncio.server import serve as serve_on_asyncio
+    from websockets.exceptions import ConnectionClosed
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"{error.name} is missing: install the extra, pip install 'streamparse-llm[websockets]'", name=error.name
+    ) from error
 
 
 class LibrarySocket:
