@@ -240,6 +240,19 @@ LLAMA_FORMS = [
     ),
     Case("a list", "llama3_json", f'[{OBJECT}, {{"name": "g", "parameters": {{}}}}]<|eot_id|>', F_AND_G),
     Case("a marked list", "llama3_json", f'<|python_tag|>[{OBJECT}, {{"name": "g", "parameters": {{}}}}]', F_AND_G),
+    *(
+        Case(what, family, text + "<|eot_id|>", message)
+        for family in ("llama3_json", "llama4_pythonic")
+        for what, text, message in [
+            ("single quotes", "{'name': 'f', 'parameters': {'a': 1}}", F),
+            ("single quotes and a type", "{'type': 'function', 'name': 'f', 'parameters': {'a': 1}}", F),
+            ("a missing comma", '{"name": "f" "parameters": {"a": 1}}', F),
+            ("a list of one", f"Sure:\n[{OBJECT}]\nDone.", F | {"content": "Sure:\n\nDone."}),
+            ("a list of several", f'[{OBJECT}, {{"name": "g", "parameters": {{}}}}]', F_AND_G),
+            ("a list in a code fence", f"```\n[{OBJECT}]\n```", {"content": f"```\n[{OBJECT}]\n```"}),
+            ("an object left open", f'{{"name": "f", "parameters": {{"a": 2, {OBJECT}', F),
+        ]
+    ),
     Case("code", "llama3_json", "<|python_tag|>print(1)<|eom_id|>", {"content": "print(1)"}),
     Case("text around", "llama3_json", f"Sure:\n{OBJECT}\nThat is it.", F | {"content": "Sure:\n\nThat is it."}),
     Case(
@@ -295,6 +308,8 @@ OTHERS = [
     ),
     Case("one call for a list", "hunyuan_a13b", '<tool_calls>{"name": "f", "arguments": {"a": 1}}</tool_calls>', F),
     Case("one call for a list", "granite3", '<|tool_call|>{"name": "f", "arguments": {"a": 1}}', F),
+    Case("one call for a list", "phi4_mini", '<|tool_call|>{"name": "f", "arguments": {"a": 1}}<|/tool_call|>', F),
+    Case("both marks", "phi4_mini", '<|tool_call|>functools[{"name": "f", "arguments": {"a": 1}}]<|/tool_call|>', F),
     Case("one call for a list", "nemotron_v2", '<TOOLCALL>{"name": "f", "arguments": {"a": 1}}</TOOLCALL>', F),
     Case(
         "one call for a list", "cohere2", '<|START_ACTION|>{"tool_name": "f", "parameters": {"a": 1}}<|END_ACTION|>', F
@@ -353,6 +368,15 @@ def test_variants_of_a_family(case: Case) -> None:
     tools = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in case.tools]
     prefix = HARMONY if case.family == "gpt_oss" else ""
     assert message_of(case.family, case.text, prefix=prefix, tools=tools, problems=None) == case.message
+
+
+@pytest.mark.parametrize("before", ["", "<|python_start|>"])
+def test_a_list_of_calls_in_json_needs_no_mending(before: str) -> None:
+    text = f'{before}[{OBJECT}, {{"name": "g", "parameters": {{}}}}]'
+    parser = ResponseParser("llama4_pythonic", "", errors="report")
+    events = parser.feed(text) + parser.finalize()[1]
+    assert [event for event in events if event["type"] == "region_malformed" or event.get("repaired")] == []
+    assert message_of("llama4_pythonic", text, errors="report", deltas=True) == F_AND_G
 
 
 def test_functionary_goes_on_where_its_prompt_ends() -> None:

@@ -90,6 +90,8 @@ class Calling:
         core = self._core
         if self.reader.inside and not self.reader.broken and core.may_hold:
             core.go(Doubting(core, self._field, self.reader, seen, self._written))
+        elif seen.what == "open" and self._goes_on_with(seen.text):
+            self.take(seen.text, None)
         elif seen.what == "close":
             core.writer.close(seen.text, seen.captures)
             core.outside()
@@ -97,3 +99,9 @@ class Calling:
             core.writer.end_unclosed(closed=False, complete=self._complete)
             core.outside()
             core.read_next(seen.text)
+
+    def _goes_on_with(self, delimiter: str) -> bool:
+        """Whether an open delimiter is what stands between the calls of the list that is open, as a comma is."""
+        reader = self.reader.copy()
+        reader.feed(delimiter)
+        return not reader.broken and reader.whole_items != self.reader.whole_items
