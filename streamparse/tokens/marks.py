@@ -28,6 +28,15 @@ _MARKS = "".join(map(chr, range(0xDB80, 0xDC00)))  # the high surrogates of the 
 _FOREIGN_MARK = regex.compile(f"[{_MARKS[0]}-{_MARKS[-1]}]")
 
 
+def is_mark(character: str) -> bool:
+    """Whether a character is the end of a look-alike.
+
+    >>> is_mark(TokenMarks({7: "</think>"}).mark("</think>", "")[-1]), is_mark(">")
+    (True, False)
+    """
+    return _MARKS[0] <= character <= _MARKS[-1]
+
+
 class TokenMarks:
     """Tells a template's delimiter tokens from text that looks like them.
 

@@ -9,8 +9,10 @@ from tokenizers import AddedToken, Tokenizer
 
 from streamparse.parser import ResponseParser
 from streamparse.stages.detokenize import Detokenizer
+from streamparse.stream import parse_stream
 from streamparse.template import load_response_template
 from streamparse.tokens.marks import TokenMarks
+from tests.field.reading import call, shape
 
 from .conftest import byte_level_tokenizer
 
@@ -118,3 +120,38 @@ def test_only_tokens_open_and_close_regions(case: str, one_by_one: bool) -> None
 
 def strip(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
+
+
+CALL = "<tool_call>\n<function=f>\n<parameter=a>\nx\n</parameter>\n</function>\n</tool_call>"
+CUT_OFF = "<function=f>\n<parameter=a>\nx\n"
+BEGIN, END = ("<tool_call>", True), ("</tool_call>", True)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([(f"Write {CALL} so.", False)], {"content": f"Write {CALL} so."}),
+        ([(f"Write\n{CALL}\n{CALL}", False)], {"content": f"Write\n{CALL}\n{CALL}"}),
+        (
+            [BEGIN, (f"\n<function=f>\n<parameter=a>\nWrite {CALL} so.\n</parameter>\n</function>\n", False), END],
+            {"tool_calls": [call("f", a=f"Write {CALL} so.")]},
+        ),
+        (
+            [BEGIN, ("\n" + CUT_OFF, False), BEGIN, ("\n<function=g>\n</function>\n", False), END],
+            {"tool_calls": [call("g")]},
+        ),
+        ([("<function=g>\n</function>\n", False), END], {"tool_calls": [call("g")]}),
+    ],
+)
+async def test_a_call_that_is_spelled_in_ordinary_tokens_is_text(
+    parts: list[tuple[str, bool]], message: dict[str, Any]
+) -> None:
+    tokenizer = family_tokenizer("qwen3")
+    ids: list[int] = []
+    for text, is_token in parts:
+        ids += [tokenizer.token_to_id(text)] if is_token else spelled(text, tokenizer)
+    prefix = "<|im_start|>assistant\n"
+    async with parse_stream(ids, "qwen3_5", prefix=prefix, tokenizer=tokenizer, errors="repair") as events:
+        last = [event async for event in events][-1]
+    assert shape(last["message"]) == message

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from streamparse.stages.body import Body
+from streamparse.stages.recovery.mentioning import has_token
 from streamparse.stages.recovery.mode import Seen, structure_of
 from streamparse.stages.structure import Structure
 from streamparse.template.model import Field
@@ -134,9 +135,15 @@ class Doubting:
             return
         self._latest = (self._held.size - len(seen.text), seen) if seen.what == "close" and in_tags else None
         self._follow(seen.text)
-        if seen.what == "open" and in_tags and seen.field is self._field and self._inner is None and self.reader.inside:
+        if in_tags and self._inner is None and self.reader.inside and self._may_be_a_call(seen):
             self._inner, self._before_inner = structure_of(self._field), self.reader.copy()
             self._inner_start = self._held.size
+
+    def _may_be_a_call(self, seen: Seen) -> bool:
+        """Whether an open may be that of another call; where opens have tokens, that of the first one has to."""
+        if seen.what != "open" or seen.field is not self._field:
+            return False
+        return not self._core.tokens or self._inner_start > 0 or has_token(self._core, seen)
 
     def _take_delimiter(self, seen: Seen) -> None:
         core = self._core

@@ -25,7 +25,9 @@ UNMARKED = re.compile(r"[\s;,]*+(?:\Z|\{|\[\s*+(?:\Z|[{\"]|[\w.-]++\())")
 
 
 def is_quoted(core: RecoveringTokenizer, opened: Seen) -> bool:
-    """Whether an open stands in code, where the answer quotes what it would open."""
+    """Whether an open stands in code, where the answer quotes what it would open, or behind a mark that is spelled."""
+    if core.prose.after_spelled_mark and not has_token(core, opened):
+        return True
     could_be = _is_mark(core, opened) if opened.field.streams else UNMARKED.match(opened.text) is not None
     return could_be and core.prose.in_code
 
@@ -37,7 +39,12 @@ def may_be_a_word(core: RecoveringTokenizer, opened: Seen) -> bool:
 
 def _is_mark(core: RecoveringTokenizer, opened: Seen) -> bool:
     """Whether an open is a mark that text can mention, and has no token in it."""
-    return MARK.match(opened.text) is not None and not any(token in opened.text for token in core.tokens)
+    return MARK.match(opened.text) is not None and not has_token(core, opened)
+
+
+def has_token(core: RecoveringTokenizer, opened: Seen) -> bool:
+    """Whether a token that only delimiters are written with stands in an open."""
+    return any(token in opened.text for token in core.tokens)
 
 
 class Mentioning:

@@ -1,8 +1,9 @@
 """What stands before the present place of an answer, as far as it tells that a mark there is only quoted.
 
-In comes the answer's text, as it is given out; nothing is held for it. Out come two facts about the present place:
+In comes the answer's text, as it is given out; nothing is held for it. Out come facts about the present place:
 whether it is code in Markdown (in a fence, a code span, or an indented block), and whether it stands in the middle of a
-sentence, where only a word can stand. Of the text itself nothing but a few characters is kept.
+sentence, where only a word can stand. A third is known where the source is token ids: whether a mark that is a token
+was written right before, but in ordinary tokens. Of the text itself nothing but a few characters is kept.
 
 Fences are read as CommonMark has them, but with any indentation, as in lists; a code span is taken to end with its
 line, so that a single backtick doesn't quote all that follows.
@@ -12,6 +13,8 @@ from __future__ import annotations
 
 import re
 from typing import Any
+
+from streamparse.tokens.marks import is_mark
 
 MARKS = re.compile(r"`+|~+")
 LONGEST_RUN = 100
@@ -41,7 +44,19 @@ class Prose:
     (False, True)
     """
 
-    __slots__ = ("_after_blank", "_begun", "_blank", "_closing", "_end", "_fence", "_indent", "_info", "_run", "_span")
+    __slots__ = (
+        "_after_blank",
+        "_begun",
+        "_blank",
+        "_closing",
+        "_end",
+        "_fence",
+        "_indent",
+        "_info",
+        "_last",
+        "_run",
+        "_span",
+    )
 
     def __init__(self) -> None:
         self.begin()
@@ -58,6 +73,7 @@ class Prose:
         self._after_blank = False  # whether the line before is blank
         self._begun = False  # whether there was anything but blanks
         self._end = ""  # the end of the line
+        self._last = ""  # the last character that is not blank
 
     @property
     def in_code(self) -> bool:
@@ -71,8 +87,15 @@ class Prose:
         """Whether what comes next stands where a word of a sentence, or in quotes, would stand."""
         return self._end.endswith(QUOTED_FROM) or BETWEEN_WORDS.search(self._end) is not None
 
+    @property
+    def after_spelled_mark(self) -> bool:
+        """Whether nothing but blanks stands between here and a mark's token that was spelled in ordinary ones."""
+        return self._last != "" and is_mark(self._last)
+
     def feed(self, text: str) -> None:
         """Follow the next piece of the answer."""
+        if last := text.rstrip()[-1:]:
+            self._last = last
         start = 0
         if self._run:
             start = len(text) - len(text.lstrip(self._run[0]))
@@ -95,6 +118,7 @@ class Prose:
         self._take_run()
         self._end_line()
         self._begun = self._after_blank = False
+        self._last = ""
 
     def state(self) -> dict[str, Any]:
         """The state as JSON-able data."""
