@@ -355,3 +355,10 @@ def test_what_calls_in_reasoning_are_is_for_the_template_to_say(
         restored = ResponseParser.restore(parser.snapshot(), template)
         restored.feed(text[end:])
         assert shape(restored.finalize()[0]) == message
+
+
+def test_what_may_go_on_as_a_delimiter_keeps_its_place_before_a_part_of_a_close() -> None:
+    for family in ("qwen3_5", "qwen3_coder", "nemotron_v3"):
+        text = "<think>a<tool_call><function=g>\n<think></function>b"
+        reasoning = text.removeprefix("<think>")
+        assert message_of(family, text, problems=None) == {"reasoning_content": reasoning}

@@ -233,7 +233,9 @@ class RecoveringTokenizer:
         segments, scanner, writer = self._segments, self._scanner, self.writer
         while segments:
             segment = segments.pop()
-            if segment.place is not None:
+            if scanner.held:
+                pass  # what was read before this may be the beginning of a delimiter: this goes on behind it
+            elif segment.place is not None:
                 scanner.rewind(*segment.place)
             elif segment.again:
                 scanner.rewind(writer.written, writer.before)
