@@ -320,7 +320,7 @@ class ResponseParser:
     def statistics(self) -> ParserStatistics:
         """What the parser has seen since it was made or restored."""
         writer, message, plain = self._regions.writer, self._message, self._plain
-        passed = sum(map(len, plain.pieces)) if plain is not None else 0
+        passed = sum(map(len, plain.passed)) if plain is not None else 0
         return ParserStatistics(
             characters=max(writer.position, 0) + passed + self.held,
             held=self.held,
@@ -493,7 +493,7 @@ class ResponseParser:
         room = self._content.room // PLAIN_PIECE_AT_MOST
         self._plain = self._regions.plain_text() if room and not self.waiting else None
         if self._plain is not None and room < PIECES_AT_MOST:
-            self._plain.room = room  # so that what passes can't make the region longer than its limit
+            self._plain.bound(room)  # so that what passes can't make the region longer than its limit
         return events
 
     @property
@@ -505,7 +505,7 @@ class ResponseParser:
         """Note what the plain text has taken, and give back its tail, which is to be fed next."""
         text, self._tail = self._tail, ""
         if self._plain is not None:
-            self._count_events(len(self._plain.pieces))
+            self._count_events(self._plain.count)
             taken = self._plain.settle()
             if taken:
                 self._regions.skip(taken)
