@@ -22,7 +22,8 @@ from streamparse.graph.broadcast import Broadcast, broadcast
 from streamparse.graph.consumer import Consumer
 from streamparse.limits import Limits
 from streamparse.many import ManyStream, parse_many
-from streamparse.parser import ResponseParser, get_response_parser, parse_response
+from streamparse.parser import ResponseParser
+from streamparse.short_forms import get_response_parser, parse_response
 from streamparse.stream import End, ParseStream, parse_stream
 from streamparse.template import (
     ResponseTemplate,

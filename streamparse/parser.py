@@ -1,7 +1,7 @@
 """The parser: the stages of the core composed, synchronous, without I/O.
 
 ``ResponseParser`` has the interface of transformers' (``transformers.utils.chat_parsing``), so that changing the
-import is all that moving takes; ``parse_response`` and ``get_response_parser`` are its short forms.
+import is all that moving takes. Its short forms are in ``short_forms.py``.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ import math
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self, cast
+from typing import Any, Self, cast
 
-from streamparse.batches import as_batch, prefixes_for
+from streamparse.arguments import ErrorMode, Options, as_text, field_names, template_for
 from streamparse.errors import (
     ArgumentError,
-    Fault,
     FinalizedError,
     LimitError,
     ParseError,
@@ -48,33 +47,8 @@ from streamparse.template import (
     without_fields,
 )
 from streamparse.tokens.marks import TokenMarks
-from streamparse.tokens.tokenizer import decode_prefix
-
-ErrorMode = Literal["strict", "report", "repair"]
-ERROR_MODES: tuple[ErrorMode, ...] = ("strict", "report", "repair")
 
 Event = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a parser was asked to do; part of its snapshots."""
-
-    errors: ErrorMode
-    deltas: bool
-    spans: bool
-    call_ids: bool
-    without: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        """Refuse a mode that there is not."""
-        if self.errors not in ERROR_MODES:
-            raise ArgumentError(f"errors must be one of {', '.join(map(repr, ERROR_MODES))}, not {self.errors!r}")
-
-    @property
-    def lenient(self) -> bool:
-        """Whether nothing is raised for what a model wrote."""
-        return self.errors != "strict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +116,15 @@ class ResponseParser:
         without: Collection[str] = (),
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        options = Options(errors, deltas, spans, call_ids, _field_names(without))
-        self._compose(_template_for(response_template, tokenizer), tools, options, tokenizer, limits)
+        options = Options(errors, deltas, spans, call_ids, field_names(without))
+        self._compose(template_for(response_template, tokenizer), tools, options, tokenizer, limits)
         if prefix is None:
             raise PrefixError(
                 "the prefix (the prompt that the model was given) is needed, because chat templates often write the "
                 "beginning of the message themselves, such as an open <think>, and without it the output would be read "
                 'wrongly; pass prefix="" if the generation is the whole message'
             )
-        self.initial_events = self._feed_prefix(_as_text(prefix, tokenizer))
+        self.initial_events = self._feed_prefix(as_text(prefix, tokenizer))
 
     def _compose(
         self,
@@ -391,7 +365,7 @@ class ResponseParser:
         parser.initial_events = []
         parser._restored = True
         try:
-            options = Options(**{**state["options"], "without": _field_names(state["options"]["without"])})
+            options = Options(**{**state["options"], "without": field_names(state["options"]["without"])})
             parser._compose(template, tools, options, tokenizer, limits)
             if state["template"] != parser._template.digest:
                 raise SnapshotError(
@@ -568,64 +542,6 @@ class ResponseParser:
         return self._message.feed(events)
 
 
-def parse_response(
-    text: Any,
-    response_template: TemplateSource | None = None,
-    *,
-    prefix: Any = None,
-    tools: Sequence[Any] | None = None,
-    errors: ErrorMode = "strict",
-    tokenizer: Any = None,
-    without: Collection[str] = (),
-    limits: Limits = DEFAULT_LIMITS,
-) -> Any:
-    """Parse whole outputs: one gives its message, a batch gives a list of messages.
-
-    ``text`` is a text, or, with ``tokenizer``, token ids (a list, an array, a tensor); a list of texts, a list of lists
-    of ids, or a two-dimensional array is a batch. ``prefix`` is one prompt for all, or a list of as many as there are
-    outputs. Without a template the tokenizer's own is used. Raises like :class:`ResponseParser`.
-
-    >>> parse_response("<think>Hm.</think>Hi", "qwen3", prefix="")
-    {'role': 'assistant', 'reasoning_content': 'Hm.', 'content': 'Hi'}
-    >>> parse_response(["a", "b"], "qwen3", prefix="")
-    [{'role': 'assistant', 'content': 'a'}, {'role': 'assistant', 'content': 'b'}]
-    """
-    template = load_response_template(_template_for(response_template, tokenizer))
-    outputs, batched = as_batch(text)
-    prefixes = [None] * len(outputs) if prefix is None else prefixes_for(prefix, len(outputs))
-    messages = []
-    for output, prompt in zip(outputs, prefixes, strict=True):
-        parser = ResponseParser(
-            template,
-            prefix=None if prompt is None else _as_text(prompt, tokenizer),
-            tools=tools,
-            errors=errors,
-            tokenizer=None if isinstance(output, str) else tokenizer,
-            without=without,
-            limits=limits,
-        )
-        parser.feed(output)
-        messages.append(parser.finalize()[0])
-    return messages if batched else messages[0]
-
-
-def get_response_parser(
-    tokenizer: Any,
-    response_template: TemplateSource | None = None,
-    *,
-    prefix: Any = None,
-    tools: Sequence[Any] | None = None,
-    **options: Any,
-) -> ResponseParser:
-    """A parser with the tokenizer's own ``response_template``, as the tokenizer's method of that name in transformers.
-
-    It takes text, as that one does; ``prefix`` may be text or token ids. ``options`` are those of
-    :class:`ResponseParser`; with ``tokenizer=`` among them the parser takes token ids instead of text.
-    """
-    text = None if prefix is None else _as_text(prefix, tokenizer)
-    return ResponseParser(_template_for(response_template, tokenizer), prefix=text, tools=tools, **options)
-
-
 def _ends_structure(item: Any) -> bool:
     """Whether a region ends whose text has to be parsed."""
     return isinstance(item, RegionEnd) and not item.field.streams
@@ -636,45 +552,6 @@ def _damaged(error: Exception) -> SnapshotError:
     return SnapshotError(f"the snapshot is damaged: {type(error).__name__}: {error}")
 
 
-def _field_names(names: Any) -> tuple[str, ...]:
-    """The names of fields as they are kept; raises ArgumentError for what is no collection of names."""
-    several = isinstance(names, Collection) and not isinstance(names, str | bytes)
-    if not several or not all(isinstance(name, str) for name in names):
-        raise ArgumentError(f'without must be a list of names of fields, such as ["tool_calls"], not {names!r}')
-    return tuple(sorted(names))
-
-
 def _stopped_at(error: ParseError) -> str:
     """What to say to those who go on after an error."""
     return f"the parser stopped at an error ({error}); start a new one, or use errors='report'"
-
-
-def _as_text(prefix: Any, tokenizer: Any) -> str:
-    """A prefix as text; token ids are decoded."""
-    if isinstance(prefix, str):
-        return prefix
-    if tokenizer is None:
-        raise PrefixError("a prefix of token ids needs tokenizer= to be decoded with; or pass its text")
-    return decode_prefix(tokenizer, prefix)
-
-
-def _template_for(template: TemplateSource | None, tokenizer: Any) -> TemplateSource:
-    """The template that was given, or else the tokenizer's own, or else the one that its chat template implies."""
-    if template is not None or tokenizer is None:
-        return template  # type: ignore[return-value]
-    own: TemplateSource | None = getattr(tokenizer, "response_template", None)
-    if own is None and isinstance(getattr(tokenizer, "chat_template", None), str):
-        from streamparse.infer import infer_response_template  # it needs Jinja, which is an extra
-
-        return infer_response_template(tokenizer).to_use()
-    if own is None:
-        raise TemplateError(
-            [
-                Fault(
-                    "",
-                    "the tokenizer has no response_template, and no chat_template to infer one from; pass a template, "
-                    "a file that has one, or the name of a bundled one (see response_template_names())",
-                )
-            ]
-        )
-    return own

@@ -13,9 +13,9 @@ from typing import Any
 from streamparse.adapters.huggingface.finish import Ending
 from streamparse.adapters.huggingface.prompt import chat_prompt
 from streamparse.adapters.huggingface.token_streamer import AHEAD, TokenStreamer
+from streamparse.arguments import ErrorMode
 from streamparse.errors import SourceError
 from streamparse.limits import DEFAULT_LIMITS, Limits
-from streamparse.parser import ErrorMode
 from streamparse.stream import ParseStream, parse_stream
 from streamparse.template import TemplateSource
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from streamparse.arguments import ErrorMode
 from streamparse.infer.source import ChatTemplate
-from streamparse.parser import ErrorMode
 from streamparse.template import TemplateSource
 
 

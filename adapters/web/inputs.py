@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from streamparse.adapters.web.cutting import cut_evenly, cut_like_tokens
+from streamparse.arguments import ERROR_MODES, ErrorMode
 from streamparse.cli.demo import recording
 from streamparse.errors import StreamparseError
-from streamparse.parser import ERROR_MODES, ErrorMode, ResponseParser
+from streamparse.parser import ResponseParser
 from streamparse.template import ResponseTemplate, load_response_template, response_template_names
 from streamparse.template.bundled import bundled_source
 

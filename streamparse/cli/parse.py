@@ -8,13 +8,13 @@ from typing import Any
 
 import anyio
 
+from streamparse.arguments import ERROR_MODES, ErrorMode
 from streamparse.cli.command import Command
 from streamparse.cli.infer import inferred
 from streamparse.cli.inputs import LIMIT_NAMES, input_descriptor, limit_in, pieces, text_in, tools_in
 from streamparse.cli.live import LiveView, console_on
 from streamparse.cli.output import EventLines, MessageLine, Output, show
 from streamparse.limits import Limits
-from streamparse.parser import ERROR_MODES, ErrorMode
 from streamparse.stream import parse_stream
 from streamparse.template import ResponseTemplate, load_response_template
 

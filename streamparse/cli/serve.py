@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamparse.adapters.openai.servers import SERVERS
+from streamparse.arguments import ERROR_MODES
 from streamparse.cli.command import OK, Command, UsageError
 from streamparse.cli.inputs import number_above_zero
-from streamparse.parser import ERROR_MODES
 from streamparse.template import ResponseTemplate, load_response_template
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from streamparse.arguments import ErrorMode
 from streamparse.infer.cases import Case, Message
-from streamparse.parser import ErrorMode, ResponseParser
+from streamparse.parser import ResponseParser
 from streamparse.template import ResponseTemplate, load_response_template
 
 Status = Literal["verified", "differs", "not expressible"]
