@@ -19,6 +19,7 @@ from streamparse.errors import Fault, TemplateError
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.stages.content import CONTENT_PARSERS
 from streamparse.stages.content.table import Preparation
+from streamparse.stages.content.text import EDGES
 from streamparse.template.bundled import bundled_source, is_bundled, response_template_names
 from streamparse.template.check import ANCHOR_KEYS, DELIMITER_KEYS, check_template, read_delimiter
 from streamparse.template.model import Field, ResponseTemplate
@@ -157,6 +158,9 @@ def _build_field(name: str, raw: dict[str, Any], policy: FieldPolicy, limits: Li
     (open_delimiter, _, _), (close_delimiter, _, _) = (read_delimiter(raw, keys, "") for keys in DELIMITER_KEYS)
     parser = CONTENT_PARSERS[raw.get("content", "text")]
     arguments = raw.get("content_args", {})
+    lenient = parser.prepare(arguments, Preparation(limits, keep_source=True))
+    if parser.name == "text" and policy.strip != "all":
+        lenient = EDGES[policy.strip]
     return Field(
         name=name,
         open=open_delimiter,
@@ -164,7 +168,7 @@ def _build_field(name: str, raw: dict[str, Any], policy: FieldPolicy, limits: Li
         content=parser.name,
         content_arguments=arguments,
         parse=parser.prepare(arguments, Preparation(limits)),
-        parse_with_source=parser.prepare(arguments, Preparation(limits, keep_source=True)),
+        parse_with_source=lenient,
         streams=parser.streams,
         repeats=bool(raw.get("repeats", False)),
         join=raw.get("join"),

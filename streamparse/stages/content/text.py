@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from streamparse.stages.content.table import (
@@ -18,6 +18,19 @@ from streamparse.stages.content.table import (
     known_arguments,
     strips,
 )
+
+
+def without_one_newline(text: str) -> str:
+    """The text without one line break at each end.
+
+    >>> without_one_newline("\\n\\n a\\n")
+    '\\n a'
+    """
+    return text.removeprefix("\n").removesuffix("\n")
+
+
+EDGES: dict[str, Callable[[str], str]] = {"all": str.strip, "newline": without_one_newline, "none": str}
+"""What a field's policy ``strip`` says of the white space at the edges of its text."""
 
 
 def prepare(arguments: Mapping[str, Any], _preparation: Preparation = STRICT, /) -> Parse:
