@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from anyio import to_thread
@@ -69,9 +68,6 @@ class Chain:
     def __init__(self, links: Sequence[Link]) -> None:
         self.links = links
         self._later = [(position, link) for position, link in enumerate(links, 1) if link.later is not None]
-        if len(links) == 1:
-            step = _feed_all if links[0].takes_batches else _feed_each
-            self.feed = partial(step, links[0].feed, links[0])  # type: ignore[method-assign]
 
     @property
     def alone(self) -> Alone | None:
@@ -88,7 +84,7 @@ class Chain:
     def feed(self, batch: list[Any], out: Made) -> bool:
         """Add the items that follow from a batch; tell whether a machine has put off work, which is to be settled."""
         self._feed_from(0, batch, out)
-        return bool(self._later) and self.waits
+        return self.waits
 
     @property
     def waits(self) -> bool:
@@ -159,30 +155,6 @@ class Chain:
         out.extend(items)
         if failure is not None:
             raise failure from failure.__cause__
-
-
-def _feed_each(feed: Callable[[Any], Iterable[Any]], link: Link, batch: list[Any], out: Made) -> bool:
-    """Pass items through a machine that is alone in its chain, as nearly all are."""
-    before, seen, later = len(out), link.seen, link.later
-    try:
-        for item in batch:
-            out.extend(feed(item))
-    except Exception as error:
-        failure = stage_error(seen.name, error)
-        raise failure from failure.__cause__
-    finally:
-        seen.items_in += len(batch)
-        seen.items_out += len(out) - before
-    return later is not None and later.waiting
-
-
-def _feed_all(feed: Callable[[Any], Iterable[Any]], link: Link, batch: list[Any], out: Made) -> bool:
-    """The same for a machine that takes batches."""
-    if not batch:
-        return False
-    waits = _feed_each(feed, link, [batch], out)
-    link.seen.items_in += len(batch) - 1
-    return waits
 
 
 async def _hand_on(outbox: Channel[Any], step: Callable[..., object], *arguments: Any) -> None:

@@ -80,7 +80,6 @@ class Graph:
         "_ended",
         "_failure",
         "_first_item_seconds",
-        "_has_given",
         "_items",
         "_not_alone",
         "_passed",
@@ -126,7 +125,6 @@ class Graph:
         self._begun = False
         self._failure: Exception | None = None
         self._ended = False
-        self._has_given = False
 
     def __aiter__(self) -> Self:
         return self
@@ -158,7 +156,8 @@ class Graph:
                     self._passed = passed = self._passed + _PIECE + len(piece)
                     feeding = alone.name
                     made = alone.feed(piece)
-                    if len(made) == 1 and passed & _UNTIL_REST and self._has_given and not alone.later.waiting:
+                    has_given = self._first_item_seconds is not None
+                    if has_given and len(made) == 1 and passed & _UNTIL_REST and not alone.later.waiting:
                         return made[0]
                     feeding = ""
                     await self._take(made, alone.later)
@@ -251,8 +250,7 @@ class Graph:
         if not self._ready:
             failure, self._failure = self._failure, None
             raise failure or StopAsyncIteration
-        if not self._has_given and (self._reader.pieces or self._passed):
-            self._has_given = True
+        if self._first_item_seconds is None and (self._reader.pieces or self._passed):
             self._first_item_seconds = perf_counter() - self._began
         return self._ready.popleft()
 
