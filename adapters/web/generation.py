@@ -20,7 +20,7 @@ from streamparse.adapters.web.inputs import Input
 from streamparse.adapters.web.pace import Turns
 from streamparse.cli.live import is_end_mark
 from streamparse.errors import StreamparseError
-from streamparse.events import Event
+from streamparse.events import Event, message_event
 from streamparse.parser import ResponseParser
 from streamparse.template import ResponseTemplate
 
@@ -43,7 +43,7 @@ async def events_of(made: Input, turns: Turns) -> AsyncIterator[Event]:
             yield event
     except StreamparseError as error:
         problems = [*problems, {"type": "stopped", "error": f"It stopped here: {error}"}]
-    yield {"type": "message", "message": parser.message, "problems": problems, "finish_reason": None}
+    yield message_event(parser.message, problems, None)
     if made.expected is not None:
         yield {"type": "compared", "same": parser.message == made.expected}
 
