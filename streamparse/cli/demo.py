@@ -22,7 +22,7 @@ from rich.text import Text
 
 from streamparse.cli import chat, page
 from streamparse.cli.command import Command, UsageError
-from streamparse.cli.inputs import number_above_zero
+from streamparse.cli.inputs import number_above_zero, port_number
 from streamparse.cli.lines import shown
 from streamparse.cli.live import LiveView, console_on
 from streamparse.cli.output import show
@@ -52,14 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--live", action="store_true", help="ask a small model, and watch its answers being parsed")
     parser.add_argument("--think", action="store_true", help="with --live: have it reason before it answers")
     parser.add_argument("--web", action="store_true", help="a page on this machine instead, until Ctrl-C (extra: web)")
-    parser.add_argument("--port", type=_port, metavar="N", help="with --web: the page's port (default: a free one)")
+    parser.add_argument(
+        "--port", type=port_number, metavar="N", help="with --web: the page's port (default: a free one)"
+    )
     parser.add_argument("--open", action="store_true", help="with --web: open the page in the browser")
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) < 65536):
-        raise argparse.ArgumentTypeError(f"a number from 0 to 65535 is needed, not {text!r}")
-    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -70,6 +70,13 @@ def number_above_zero(text: str) -> float:
     return number
 
 
+def port_number(text: str) -> int:
+    """Read an argument that is the number of a port; raises what argparse tells the user."""
+    if not (text.isascii() and text.isdigit() and int(text) < 65536):
+        raise argparse.ArgumentTypeError(f"a number from 0 to 65535 is needed, not {text!r}")
+    return int(text)
+
+
 @contextmanager
 def input_descriptor(path: str | None) -> Iterator[int]:
     """Open a file for reading, or take standard input where none is named; gives the file descriptor."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from streamparse.adapters.openai.servers import SERVERS
 from streamparse.arguments import ERROR_MODES
 from streamparse.cli.command import OK, Command, UsageError
-from streamparse.cli.inputs import number_above_zero
+from streamparse.cli.inputs import number_above_zero, port_number
 from streamparse.template import ResponseTemplate, load_response_template
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     server = parser.add_argument_group("the server")
     server.add_argument("--host", default="127.0.0.1", metavar="HOST", help="address to listen on (default: 127.0.0.1)")
-    server.add_argument("--port", default=8100, type=int, metavar="N", help="port; 0: any that is free (default: 8100)")
+    server.add_argument(
+        "--port", default=8100, type=port_number, metavar="N", help="port; 0: any that is free (default: 8100)"
+    )
     server.add_argument("--key-env", metavar="VAR", help="environment variable with the API key that clients must send")
     for name, default, kind, text in _limits():
         shown = f"{text} (default: {default:g})" if isinstance(default, float) else f"{text} (default: {default})"
