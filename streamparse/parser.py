@@ -170,6 +170,7 @@ class ResponseParser:
         self._plain: PlainText | None = None
         self._tail = ""
         self._large: float = math.inf
+        self._tell: Callable[[], object] | None = None
         self._put_off: deque[list[Any]] = deque()
         self.waiting = False
 
@@ -230,11 +231,11 @@ class ResponseParser:
         """
         if self._ended is not None:
             raise FinalizedError(self._ended)
-        self._say_how_it_ended(finish_reason)
         events: list[Event] = []
         try:
-            while self.waiting:
+            while self.waiting:  # what came before the end knows nothing of how the generation ended
                 events += self._parsed(self._next_put_off())
+            self._say_how_it_ended(finish_reason)
             self._large = math.inf
             for text in (self._settle(), *(self._detokenizer.finish() if self._detokenizer is not None else ())):
                 events += self._after_regions(self._regions.feed(text))
@@ -248,18 +249,23 @@ class ResponseParser:
         self._ended = "the parser has been finalized; start a new one for the next generation"
         return self._message.message, events
 
-    def put_off_large_regions(self, size: int = LARGE_TEXT) -> None:
+    def put_off_large_regions(self, size: int = LARGE_TEXT, tell: Callable[[], object] | None = None) -> None:
         """Let :meth:`feed` not parse a structured region of more than ``size`` characters when it ends.
 
         It and what follows it are put off until :meth:`work_off` has been called as often as anything is ``waiting``:
-        for event loops, which leave such work to a thread. :meth:`finalize` does all that waits.
+        for event loops, which leave such work to a thread. ``tell`` is called, within :meth:`feed`, when something
+        begins to wait. :meth:`finalize` does all that waits.
         """
         self._large = size
+        self._tell = tell
 
     @property
     def ends_large(self) -> bool:
-        """Whether :meth:`finalize` may have much to do, because something waits or the open region is large."""
-        return self.waiting or self._content.size > self._large
+        """Whether :meth:`finalize` may have much to do: something waits, or a large structured region is open."""
+        if self._content.size <= self._large:
+            return self.waiting
+        field = self._regions.writer.open_field
+        return self.waiting or (field is not None and not field.streams)
 
     def work_off(self) -> list[Event]:
         """The events of the first of what was put off. Raises like :meth:`feed`; may be called in another thread."""
@@ -270,6 +276,8 @@ class ResponseParser:
             self.waiting = False
             self._ended = _stopped_at(error)
             raise
+        except Exception as error:
+            raise self._unexpected(error) from error
 
     def _next_put_off(self) -> list[Any]:
         items = self._put_off.popleft()
@@ -463,7 +471,7 @@ class ResponseParser:
         return error if isinstance(error, StreamparseError) or not self._restored else _damaged(error)
 
     def _feed_text(self, text: str) -> list[Event]:
-        events = self._after_regions(self._regions.feed(self._settle() + text))
+        events = self._after_regions(self._regions.feed(self._settle() + text), len(text))
         room = self._content.room // PLAIN_PIECE_AT_MOST
         self._plain = self._regions.plain_text() if room and not self.waiting else None
         if self._plain is not None and room < PIECES_AT_MOST:
@@ -505,13 +513,16 @@ class ResponseParser:
         assert self._deltas is not None, "deltas were asked for"
         return self._deltas.chunk(chunk)
 
-    def _after_regions(self, items: list[Any]) -> list[Event]:
+    def _after_regions(self, items: list[Any], amount: int = 0) -> list[Event]:
+        """The events of what the regions' stage has made; ``amount`` is the text of it that no later stage knows."""
         if self._tokens is not None:
             items = self._tokens.feed(items, marked=self._marked)
         self._count_events(len(items))
-        if self.waiting or (self._content.size > self._large and any(map(_ends_structure, items))):
+        if self.waiting or (self._content.size + amount > self._large and any(map(_ends_structure, items))):
             self._put_off.append(items)
-            self.waiting = True
+            began, self.waiting = not self.waiting, True
+            if began and self._tell is not None:
+                self._tell()
             return []
         return self._parsed(items)
 

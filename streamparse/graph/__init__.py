@@ -2,9 +2,10 @@
 
 from streamparse.graph.chain import StageStatistics
 from streamparse.graph.channel import CAPACITY, Channel, ChannelStatistics
+from streamparse.graph.chunks import Open
 from streamparse.graph.concurrent import Concurrent
 from streamparse.graph.graph import Graph, GraphStatistics
-from streamparse.graph.keyed import KeyedParser, Open
+from streamparse.graph.keyed import KeyedParser
 from streamparse.graph.keyed_statistics import KeyedStatistics
 from streamparse.graph.pump import pump
 from streamparse.graph.readers import Readers

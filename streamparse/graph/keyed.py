@@ -19,39 +19,28 @@ A generation that fails ends with its ``error`` event and touches no other. What
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from streamparse.errors import LimitError, SnapshotError
-from streamparse.events import Event, error_event, message_event
+from streamparse.events import Event, error_event
+from streamparse.graph.aside import Aside, Work
+from streamparse.graph.chunks import EXPIRED, FINISHED, Open, is_end
+from streamparse.graph.endings import failed_events, last_events
 from streamparse.graph.keyed_statistics import KeyedStatistics, Tally
+from streamparse.graph.opening import Opening
 from streamparse.graph.source import End, source_error
+from streamparse.graph.spent import Spent
 from streamparse.graph.use_order import UseOrder
+from streamparse.limits import LARGE_TEXT
 from streamparse.parser import ResponseParser
-from streamparse.template import ResponseTemplate, TemplateSource
+from streamparse.statistics import ParserStatistics
+from streamparse.template import TemplateSource
 
 Pair = tuple[Hashable, Any]
 Events = list[tuple[Hashable, list[Event]]]
-
-CUT_OFF = frozenset({"length", "cancelled", "expired"})
-"""Finish reasons that say that the model had not come to its end, so what is open does not count as complete."""
-
-
-class Open:
-    """A chunk that opens its key: the generation's own options, those of ``ResponseParser``, over the operator's.
-
-    >>> Open(template="gpt_oss", prefix="")
-    Open(template='gpt_oss', prefix='')
-    """
-
-    __slots__ = ("options",)
-
-    def __init__(self, **options: Any) -> None:
-        self.options = options
-
-    def __repr__(self) -> str:
-        return f"Open({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
 
 
 class KeyedParser:
@@ -80,6 +69,7 @@ class KeyedParser:
 
     name = "parse by key"
     takes_batches = True
+    ends_large = False  # what is large is put off by ``finish`` too
 
     def __init__(
         self,
@@ -96,10 +86,7 @@ class KeyedParser:
             raise ValueError(f"max_open must be at least 1, not {max_open}")
         if idle_seconds is not None and idle_seconds <= 0:
             raise ValueError(f"idle_seconds must be more than 0, or None for no end of patience, not {idle_seconds}")
-        if template is not None or defaults.get("tokenizer") is not None:
-            template = _resolved(template, defaults.get("tokenizer"))
-        self._defaults = {"template": template, "prefix": prefix, "errors": "report", **defaults}
-        self._options = options
+        self._opening = Opening(template, prefix, options, defaults)
         self._idle_seconds = idle_seconds
         self._max_open = max_open
         self._clock = clock
@@ -107,8 +94,10 @@ class KeyedParser:
         self._order = None if idle_seconds is None else UseOrder(idle_seconds, clock())
         self._begun: dict[Hashable, float] = {}  # when those were opened that have had no events yet
         self._opened_now: set[Hashable] = set()  # whose events may be those of the prefix, for which nobody waited
-        self._spent: OrderedDict[Hashable, float] = OrderedDict()  # ended before their time, and since when
+        self._spent = Spent(max_open)
         self._tally = Tally()
+        self._large: int | None = None  # so many characters of a region are put off, if anything is
+        self._aside = Aside(self._open, self._take, self._fail)  # keys whose parser must not be fed now
 
     def feed(self, batch: Collection[Pair]) -> Events:
         """The events that follow from a batch of ``(key, chunk)``: one pair for each key that has any.
@@ -154,19 +143,94 @@ class KeyedParser:
 
     def finish(self) -> Events:
         """The last events of all keys that are open; as a stage of a graph, when its source has ended."""
+        now = self._clock()
         self._spent.clear()
-        return self._given({key: self._end(key, self._open[key], End()) for key in list(self._open)}, None)
+        return self._given({key: self._take(key, FINISHED, now) for key in list(self)}, None)
 
     def drop(self, key: Hashable) -> bool:
         """Forget a key without events, as after its snapshot was taken up elsewhere; tell whether it was open."""
         self._spent.pop(key, None)
-        parser = self._open.get(key)
+        parser, work = self._open.get(key), self._aside.works.pop(key, None)
         if parser is not None:
-            self._forget(key, parser)
-        return parser is not None
+            self._forget(key, parser.statistics())
+        elif work is not None:
+            self._forget(key, work.statistics())
+        return parser is not None or work is not None
+
+    def put_off_large_regions(self, size: int = LARGE_TEXT) -> None:
+        """Let ``feed`` not parse a structured region of more than ``size`` characters when it ends: for event loops.
+
+        Its key is set aside, with what comes for it, and the others go on; the events follow when the work is done.
+        While there is ``take_work()``, call that work's ``do()``, in any thread, and then ``take_back``. All else is
+        for one thread, which may feed meanwhile. What ends a key may be put off too: ``end``, ``expire`` and ``finish``
+        give fewer events then, and the rest comes of the work.
+
+        >>> keyed = KeyedParser("qwen3", prefix="")
+        >>> keyed.put_off_large_regions(10)
+        >>> call = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+        >>> for key, events in keyed.feed([("a", call), ("a", "So."), ("a", End()), ("b", "Hi")]):
+        ...     print(key, events[-1]["type"])
+        a region_chunk
+        b region_chunk
+        >>> work = keyed.take_work()
+        >>> work.do()  # elsewhere, while others are fed
+        >>> for key, events in keyed.take_back(work):
+        ...     print(key, [event["type"] for event in events])
+        a ['region_close', 'region_open', 'region_chunk', 'region_close', 'message']
+        """
+        self._large = size
+        for key, parser in self._open.items():
+            self._aside.put_off(parser, key, size)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether any key is set aside, so that events are still to come of what was fed."""
+        return bool(self._aside.works)
+
+    @property
+    def full(self) -> bool:
+        """Whether so much waits behind work that some should be done before more is fed; it is taken all the same."""
+        return self._aside.full
+
+    @property
+    def set_aside(self) -> Collection[Hashable]:
+        """The keys that are set aside: a view, as of a dict."""
+        return self._aside.works.keys()
+
+    def take_work(self) -> Work | None:
+        """Give the next work that nobody has taken, None if there is none; its ``do()`` may be called in any thread."""
+        return self._aside.take_work()
+
+    def take_back(self, work: Work) -> Events:
+        """The events that came of a work, and of what waited behind it; it is done here if it was not done yet.
+
+        What waits is taken in slices, so there may be more work after it. Gives nothing for a key that was dropped.
+        """
+        now = self._clock()
+        return self._given({work.key: self._aside.take_back(work, now)}, now)
+
+    def work_off(self) -> Events:
+        """Take the next work, do it and take it back, at once: the events. For who has no thread to spare."""
+        work = self.take_work()
+        return [] if work is None else self.take_back(work)
+
+    def start(self) -> Events:
+        """As a stage of a graph: put off what would keep the event loop busy. There are no events before the first."""
+        if self._large is None:
+            self.put_off_large_regions()
+        return []
+
+    def is_spent(self, key: Hashable) -> bool:
+        """Whether the key's generation failed or expired, and its own end has not come yet."""
+        work = self._aside.works.get(key)
+        return key in self._spent and not (work and any(is_end(chunk) for chunk in work.chunks))
 
     def snapshot(self, key: Hashable, *, message: bool = True) -> bytes:
         """The state of one generation, as of ``ResponseParser.snapshot``; raises SnapshotError if it isn't open."""
+        if key in self._aside.works:
+            raise SnapshotError(
+                f"a large region of {key!r} is still to be parsed; call work_off() while it is set_aside"
+            )
         if key not in self._open:
             raise SnapshotError(f"there is nothing to save of {key!r}: no generation of that key is open")
         return self._open[key].snapshot(message=message)
@@ -177,26 +241,24 @@ class KeyedParser:
         ``options`` as for ``open``; the template and the tools must be those of then. Raises what
         ``ResponseParser.restore`` raises, SnapshotError if the key is open, and LimitError at ``max_open``.
         """
-        if key in self._open:
+        if key in self:
             raise SnapshotError(f"a generation of {key!r} is open; drop or end it before another takes its place")
         self._check_room()
-        chosen = self._options_of(key, options)
-        kept = {name: chosen[name] for name in ("tools", "tokenizer", "limits") if name in chosen}
-        parser = ResponseParser.restore(data, chosen["template"], **kept)
-        self._begin(key, parser, self._clock())
+        self._begin(key, self._opening.restored(key, data, options), self._clock())
 
     def statistics(self) -> KeyedStatistics:
         """What the operator has seen so far; asks each open parser, so it takes a moment where many are open."""
-        return self._tally.statistics(self._open.values(), len(self._spent))
+        seen = [*self._aside.statistics(), *(parser.statistics() for parser in self._open.values())]
+        return self._tally.statistics(seen, spent=len(self._spent), set_aside=len(self._aside.works))
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._open
+        return key in self._open or key in self._aside.works
 
     def __iter__(self) -> Iterator[Hashable]:
-        return iter(self._open)
+        return chain(self._open, self._aside.works)
 
     def __len__(self) -> int:
-        return len(self._open)
+        return len(self._open) + len(self._aside.works)
 
     def _events_of(self, key: Hashable, chunk: Any) -> list[Event]:
         """The events of one key that follow from one chunk."""
@@ -221,11 +283,21 @@ class KeyedParser:
 
     def _take(self, key: Hashable, chunk: Any, now: float) -> list[Event]:
         """Take any chunk of any key: what ``feed`` does not do by itself."""
+        waiting = self._aside.works
+        if key in waiting:
+            waiting[key].queue(chunk)
+            return []
         parser = self._open.get(key)
         events: list[Event] = []
+        if chunk is EXPIRED or chunk is FINISHED:
+            if chunk is FINISHED:
+                self._spent.pop(key, None)
+            return [] if parser is None else self._end(key, parser, chunk, now)
         if type(chunk) is Open:
             if parser is not None:
-                events = self._end(key, parser, End("cancelled"))
+                events = self._end(key, parser, End("cancelled"), now)
+                if key in waiting:
+                    return self._take(key, chunk, now)
             self._opened_now.add(key)
             return events + self._begin_new(key, chunk.options, now)
         if parser is None and key not in self._spent:
@@ -233,19 +305,19 @@ class KeyedParser:
             parser = self._open.get(key)
         elif parser is None:
             self._tally.dropped += 1
-            self._spend(key, now)
+            self._spent.add(key, now)
         if parser is not None:
             events += self._feed(key, parser, chunk, now)
-        if type(chunk) is End or isinstance(chunk, Exception):
+        if is_end(chunk):
             self._spent.pop(key, None)
         return events
 
     def _feed(self, key: Hashable, parser: ResponseParser, chunk: Any, now: float) -> list[Event]:
         """Take a chunk of a key that is open."""
         if type(chunk) is End:
-            return self._end(key, parser, chunk)
+            return self._end(key, parser, chunk, now)
         if isinstance(chunk, Exception):
-            return self._fail(key, parser, source_error(chunk), now)
+            return self._fail(key, parser, source_error(chunk), now, own_end=True)
         try:
             return parser.feed(chunk)
         except Exception as error:
@@ -256,11 +328,10 @@ class KeyedParser:
         self._spent.pop(key, None)
         try:
             self._check_room()
-            chosen = self._options_of(key, options)
-            parser = ResponseParser(chosen.pop("template"), chosen.pop("prefix"), **chosen)
+            parser = self._opening.parser(key, options)
         except Exception as error:
             self._tally.failed += 1
-            self._spend(key, now)
+            self._spent.add(key, now)
             return [error_event(error, {}, [])]
         self._begin(key, parser, now)
         return list(parser.initial_events)
@@ -268,76 +339,67 @@ class KeyedParser:
     def _begin(self, key: Hashable, parser: ResponseParser, now: float) -> None:
         self._spent.pop(key, None)
         self._open[key] = parser
+        if self._large is not None:
+            self._aside.put_off(parser, key, self._large)
         self._begun[key] = now
         if self._order is not None:
             self._order.begin(key, now)
         self._tally.opened += 1
 
-    def _forget(self, key: Hashable, parser: ResponseParser) -> None:
-        del self._open[key]
+    def _forget(self, key: Hashable, seen: ParserStatistics | None) -> None:
+        self._open.pop(key, None)
         self._begun.pop(key, None)
         if self._order is not None:
             self._order.end(key)
-        self._tally.retire(parser)
-
-    def _options_of(self, key: Hashable, options: Mapping[str, Any]) -> dict[str, Any]:
-        own = {} if self._options is None else self._options(key)
-        return {**self._defaults, **own, **options}
+        self._tally.retire(seen)
 
     def _check_room(self) -> None:
-        if len(self._open) >= self._max_open:
+        if len(self._open) + self._aside.open >= self._max_open:
             raise LimitError(
                 f"{self._max_open} keys are open already; end or expire some, or raise max_open if so many are meant",
                 limit="max_open",
             )
 
-    def _end(self, key: Hashable, parser: ResponseParser, end: End) -> list[Event]:
+    def _end(self, key: Hashable, parser: ResponseParser, end: End, now: float) -> list[Event]:
         """End a generation in the regular way: its last events, the message among them."""
-        try:
-            message, events = parser.finalize("length" if end.finish_reason in CUT_OFF else end.finish_reason)
-        except Exception as error:
-            self._tally.failed += 1
-            events = [error_event(error, parser.message, parser.problems)]
-        else:
+        step = partial(last_events, parser, end)
+        return self._aside.do(Work(key, parser, step, partial(self._ended, key, parser, end), ends=True), now)
+
+    def _ended(
+        self, key: Hashable, parser: ResponseParser, end: End, events: list[Event], error: Exception | None, now: float
+    ) -> list[Event]:
+        """Forget a generation that has ended."""
+        self._forget(key, parser.statistics())
+        if error is None:
             self._tally.ended += 1
-            last = message_event(message, parser.problems, end.finish_reason)
-            if end.usage is not None:
-                last["usage"] = end.usage
-            events.append(last)
-        self._forget(key, parser)
+        else:
+            self._tally.failed += 1
+        if end is EXPIRED:
+            self._tally.expired += 1
+            self._spent.add(key, now)
         return events
 
-    def _fail(self, key: Hashable, parser: ResponseParser, error: Exception, now: float) -> list[Event]:
-        """End a generation that has failed; if its parser has not, the open region ends first."""
-        events: list[Event] = []
-        try:
-            events += parser.finalize("length")[1]
-        except Exception:  # the parser has stopped already, or stops at what the first error left undone
-            events.clear()
-        self._forget(key, parser)
-        self._tally.failed += 1
-        self._spend(key, now)
-        return [*events, error_event(error, parser.message, parser.problems)]
+    def _fail(
+        self, key: Hashable, parser: ResponseParser, error: Exception, now: float, *, own_end: bool = False
+    ) -> list[Event]:
+        """End a generation that has failed; ``own_end`` says that nothing more will come of it."""
+        step = partial(failed_events, parser, error)
+        return self._aside.do(Work(key, parser, step, partial(self._failed, key, parser, own_end), ends=True), now)
 
-    def _spend(self, key: Hashable, now: float) -> None:
-        """Remember that what still comes for a key is the rest of a generation that has ended."""
-        self._spent[key] = now
-        self._spent.move_to_end(key)
-        if len(self._spent) > self._max_open:
-            self._spent.popitem(last=False)
+    def _failed(
+        self, key: Hashable, parser: ResponseParser, own_end: bool, events: list[Event], _: Exception | None, now: float
+    ) -> list[Event]:
+        """Forget a generation that has failed."""
+        self._forget(key, parser.statistics())
+        self._tally.failed += 1
+        if not own_end:
+            self._spent.add(key, now)
+        return events
 
     def _expire(self, now: float, made: dict[Hashable, list[Event]]) -> None:
         """End the keys that have been idle for too long."""
         if self._order is None or self._idle_seconds is None:
             return
         for key in self._order.expired(now):
-            made[key] = self._end(key, self._open[key], End("expired"))
-            self._tally.expired += 1
-            self._spend(key, now)
-        while self._spent and next(iter(self._spent.values())) < now - self._idle_seconds:
-            self._spent.popitem(last=False)
-
-
-def _resolved(template: TemplateSource | None, tokenizer: Any) -> ResponseTemplate:
-    """The template, loaded: the one that was given, or the tokenizer's."""
-    return ResponseParser(template, "", tokenizer=tokenizer).template
+            made[key] = self._take(key, EXPIRED, now)
+        self._spent.forget_before(now - self._idle_seconds)

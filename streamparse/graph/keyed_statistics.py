@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from streamparse.parser import ResponseParser
+from streamparse.statistics import ParserStatistics
 
 
 @dataclass
@@ -61,6 +61,8 @@ class KeyedStatistics(_Read, _Counts):
     """Regions that are open now."""
     held: int = 0
     """Characters held back now, all together."""
+    set_aside: int = 0
+    """Keys that wait for work on a large region, or are worked on, now."""
 
 
 class Tally(_Counts):
@@ -70,25 +72,24 @@ class Tally(_Counts):
         super().__init__()
         self._read = _Read()
 
-    def retire(self, parser: ResponseParser) -> None:
+    def retire(self, seen: ParserStatistics | None) -> None:
         """Keep what a parser has read, which is about to be forgotten."""
-        _add(self._read, parser)
+        if seen is not None:
+            _add(self._read, seen)
 
-    def statistics(self, parsers: Iterable[ResponseParser], spent: int) -> KeyedStatistics:
+    def statistics(self, parsers: Iterable[ParserStatistics], *, spent: int, set_aside: int) -> KeyedStatistics:
         """Give the counters, and the gauges of the parsers that are open."""
-        total = KeyedStatistics(**asdict(self), **asdict(self._read), spent=spent)
-        for parser in parsers:
-            _add(total, parser)
-            seen = parser.statistics()
+        total = KeyedStatistics(**asdict(self), **asdict(self._read), spent=spent, set_aside=set_aside)
+        for seen in parsers:
+            _add(total, seen)
             total.open += 1
             total.open_regions += seen.open_region is not None
             total.held += seen.held
         return total
 
 
-def _add(total: _Read, parser: ResponseParser) -> None:
+def _add(total: _Read, seen: ParserStatistics) -> None:
     """Add what a parser has read."""
-    seen = parser.statistics()
     total.characters += seen.characters
     total.regions += seen.regions
     total.malformed += seen.malformed

@@ -16,8 +16,8 @@ import anyio
 
 from streamparse.errors import StreamparseError
 from streamparse.graph.channel import Channel
+from streamparse.graph.chunks import Open
 from streamparse.graph.closing import close
-from streamparse.graph.keyed import Open
 from streamparse.graph.source import End, SourceReader, source_error
 
 
@@ -41,6 +41,8 @@ class Readers:
         self._scopes: dict[Hashable, anyio.CancelScope] = {}
         self._expected = set(expected)
         self._unwanted: set[Hashable] = set()
+        self._held: Collection[Hashable] = frozenset()
+        self._let_go: anyio.Event | None = None
 
     @property
     def running(self) -> int:
@@ -57,6 +59,14 @@ class Readers:
             self._unwanted.add(key)
             return True
         return False
+
+    def hold(self, keys: Collection[Hashable]) -> None:
+        """Ask the sources of these keys, and of no others, for nothing until this is called with others."""
+        if self._held != keys:
+            self._held = frozenset(keys)
+            if self._let_go is not None:
+                self._let_go.set()
+                self._let_go = None
 
     async def run(self, inbox: AsyncIterator[list[Any]], outbox: Channel[Any]) -> None:
         """Be a task between what gives the sources and the channel that the pieces go to."""
@@ -101,6 +111,9 @@ class Readers:
         try:
             await outbox.send([(key, Open())])
             while True:
+                while key in self._held:
+                    self._let_go = self._let_go or anyio.Event()
+                    await self._let_go.wait()
                 batch = await reader.take_pending() if reader.pending else reader.accept(await reader.pull())
                 pairs = [(key, piece) for piece in batch]
                 if not outbox.offer(pairs):

@@ -1,0 +1,44 @@
+"""What the keyed operator takes besides text, bytes and token ids: how a generation begins and how it ends.
+
+In:  a chunk.
+Out: whether it ends its generation; the ends that the operator makes itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamparse.graph.source import End
+
+CUT_OFF = frozenset({"length", "cancelled", "expired"})
+"""Finish reasons that say that the model had not come to its end, so what is open does not count as complete."""
+
+EXPIRED = End("expired")
+"""The end of a generation that was idle for too long; this very object, as anybody may give that reason."""
+FINISHED = End()
+"""The end of what is open when the source has ended."""
+
+
+class Open:
+    """A chunk that opens its key: the generation's own options, those of ``ResponseParser``, over the operator's.
+
+    >>> Open(template="gpt_oss", prefix="")
+    Open(template='gpt_oss', prefix='')
+    """
+
+    __slots__ = ("options",)
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+
+    def __repr__(self) -> str:
+        return f"Open({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
+
+def is_end(chunk: Any) -> bool:
+    """Whether a chunk ends its generation: an ``End``, or the error that the source came to.
+
+    >>> is_end(End("stop")), is_end(OSError("gone")), is_end("text")
+    (True, True, False)
+    """
+    return type(chunk) is End or isinstance(chunk, Exception)
