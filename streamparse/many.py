@@ -9,12 +9,14 @@ waits there at once and runs it through the keyed operator (``graph/keyed.py``).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from streamparse.events import Event
-from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, KeyedParser, KeyedStatistics, Readers, Source
+from streamparse.graph import CAPACITY, Graph, GraphStatistics, KeyedParser, KeyedStatistics, Readers, Source
+from streamparse.graph.keyed import Events
+from streamparse.graph.keyed_stage import KeyedStage
 from streamparse.template import TemplateSource
 
 Tagged = tuple[Hashable, Event]
@@ -43,7 +45,8 @@ def parse_many(
     ``template``, ``prefix`` and ``defaults`` are those of every generation, and what ``options(key)`` returns is its
     own: the arguments of ``ResponseParser``, as for ``KeyedParser``. ``blocking`` reads each source in a thread.
     ``capacity`` is the weight of the pieces that wait to be parsed, all together; when it is reached, the sources are
-    slowed, each in its turn.
+    slowed, each in its turn. A structured region of more than a million characters is parsed in a thread when it has
+    ended; its source is held meanwhile, and the others go on.
 
     Raises TemplateError for a faulty ``template`` and ValueError for a ``limit`` under 1. What goes wrong with one
     generation is its ``error`` event.
@@ -91,7 +94,7 @@ class ManyStream(Graph):
     __slots__ = ("_keyed", "_readers")
 
     def __init__(self, sources: Any, readers: Readers, keyed: KeyedParser, *, capacity: int) -> None:
-        super().__init__(sources, [readers, _TaggedEvents(keyed, readers)], capacity=capacity)
+        super().__init__(sources, [readers, KeyedStage(keyed, _TaggedEvents(keyed, readers))], capacity=capacity)
         self._readers = readers
         self._keyed = keyed
 
@@ -111,23 +114,22 @@ class ManyStream(Graph):
 
 
 class _TaggedEvents:
-    """The keyed operator as a stage whose items are single events; the source of a generation that fails is stopped."""
+    """Makes single events of the keyed operator's, and tells the readers what became of the generations.
 
-    takes_batches = True
+    The source of a generation that failed or expired is stopped; one whose text waits behind a large tool call is held.
+    """
 
     def __init__(self, keyed: KeyedParser, readers: Readers) -> None:
         self._keyed = keyed
         self._readers = readers
-        self.name = keyed.name
 
-    def feed(self, batch: Collection[tuple[Hashable, Any]]) -> list[Tagged]:
-        tagged = [(key, event) for key, events in self._keyed.feed(batch) for event in events]
-        failed = {key for key, event in tagged if event["type"] == "error" or event.get("finish_reason") == "expired"}
-        if failed:
+    def __call__(self, pairs: Events) -> list[Tagged]:
+        self._readers.hold(self._keyed.set_aside)
+        tagged = [(key, event) for key, events in pairs for event in events]
+        for key in {
+            key for key, event in tagged if event["type"] == "error" or event.get("finish_reason") == "expired"
+        }:
             # a source that has come to its end by itself is gone, and its key may be that of the next one already
-            for key in failed - {key for key, chunk in batch if type(chunk) is End or isinstance(chunk, Exception)}:
+            if self._keyed.is_spent(key):
                 self._readers.cancel(key)
         return tagged
-
-    def finish(self) -> list[Tagged]:
-        return [(key, event) for key, events in self._keyed.finish() for event in events]

@@ -16,7 +16,7 @@ from anyio import to_thread
 from streamparse.errors import StageError, StreamparseError
 from streamparse.graph.channel import Channel
 from streamparse.graph.closing import close
-from streamparse.graph.later import Later
+from streamparse.graph.later import Later, fed_meanwhile, work_off
 
 Made = list[Any] | deque[Any]
 
@@ -73,7 +73,12 @@ class Chain:
     def alone(self) -> Alone | None:
         """The machine that is alone in the chain and puts work off, as the parser does; None if there is none."""
         link = self.links[0] if len(self.links) == 1 else None
-        return None if link is None or link.later is None else Alone(link)
+        return None if link is None or link.later is None or link.takes_batches else Alone(link)
+
+    @property
+    def fed_meanwhile(self) -> Link | None:
+        """The first machine that can be fed while its work is done; None if there is none."""
+        return next((link for _, link in self._later if fed_meanwhile(link.later) is not None), None)
 
     def start(self, out: Made) -> None:
         """Add the items that come before the first one; the last link starts first, as it is fed by those before it."""
@@ -91,12 +96,25 @@ class Chain:
         """Whether a machine has put off work."""
         return any(link.later is not None and link.later.waiting for _, link in self._later)
 
-    async def settle(self, out: Made) -> None:
-        """Have the work done that was put off, in a thread, and add the items that come of it."""
-        for position, link in self._later:
-            while link.later is not None and link.later.waiting:
-                items = await to_thread.run_sync(_items_of, link, link.later.work_off)
-                self._feed_from(position, items, out)
+    async def settle(self, out: Made, *, but: Link | None = None) -> None:
+        """Have the work done that was put off, in a thread, and add the items that come of it.
+
+        ``but`` is a machine that is left as it is, because it is fed meanwhile.
+        """
+        for _, link in self._later:
+            while link is not but and link.later is not None and link.later.waiting:
+                try:
+                    items = await work_off(link.later)
+                except Exception as error:
+                    failure = stage_error(link.seen.name, error)
+                    raise failure from failure.__cause__
+                self.hand_on(link, items, out)
+
+    def hand_on(self, link: Link, items: Iterable[Any], out: Made) -> None:
+        """Add what follows from items that a machine has made of work that it had put off."""
+        made = list(items)
+        link.seen.items_out += len(made)
+        self._feed_from(self.links.index(link) + 1, made, out)
 
     async def finish(self, out: Made) -> None:
         """Add the items that follow from there being no more."""

@@ -8,18 +8,15 @@ A file is left open: whoever opened it may still want it, above all standard inp
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import io
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
-from typing import Any
 
 import anyio
 
 from streamparse.errors import SourceError
-from streamparse.graph.event_loop import soon_caller, trio_token
+from streamparse.graph.event_loop import soon_caller, spawn, trio_token
 
 CLOSING_SECONDS = 5.0
 """How long closing may take; only what hangs in its own clean-up takes anywhere near as long."""
@@ -64,9 +61,9 @@ def closer_for_later() -> Callable[[object], None]:
     token = trio_token()
     soon = soon_caller()
     if token is not None:
-        return lambda thing: _spawn_on_trio(thing) if trio_token() is token else soon(_spawn_on_trio, thing)
+        return lambda thing: _close_soon(thing) if trio_token() is token else soon(_close_soon, thing)
     # asyncio closes the asynchronous generators that nobody holds any more; a second closer would be in its way.
-    return lambda thing: None if inspect.isasyncgen(thing) else soon(_spawn_on_asyncio, thing)
+    return lambda thing: None if inspect.isasyncgen(thing) else soon(_close_soon, thing)
 
 
 def _method(thing: object, name: str) -> Callable[[], object] | None:
@@ -74,24 +71,13 @@ def _method(thing: object, name: str) -> Callable[[], object] | None:
     return None if isinstance(thing, io.IOBase) else getattr(thing, name, None)
 
 
-def _spawn_on_trio(thing: object) -> None:
-    """Have a thing closed by a system task, which a run that is about to end still waits for."""
-    trio: Any = sys.modules["trio"]
-    with suppress(RuntimeError):  # that run has ended but for its last steps
-        trio.lowlevel.spawn_system_task(_close_quietly, thing)
-
-
-def _spawn_on_asyncio(thing: object) -> None:
-    """Have a thing closed by a task."""
-    task = asyncio.get_running_loop().create_task(_close_quietly(thing))
-    _closing_tasks.add(task)
-    task.add_done_callback(_closing_tasks.discard)
+def _close_soon(thing: object) -> None:
+    """Have a thing closed by a task; on trio, a run that is about to end still waits for it."""
+    with suppress(RuntimeError):  # trio's run has ended but for its last steps
+        spawn(_close_quietly, thing)
 
 
 async def _close_quietly(thing: object) -> None:
     """Close a thing, dropping what goes wrong."""
     with suppress(Exception):
         await close(thing)
-
-
-_closing_tasks: set[asyncio.Task[None]] = set()  # held here because a loop holds its tasks weakly

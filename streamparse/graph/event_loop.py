@@ -1,15 +1,16 @@
-"""Reaching the event loop from outside its tasks: from a thread, or from the garbage collector.
+"""Reaching the event loop from outside its tasks (from a thread, or from the garbage collector), and tasks of no group.
 
 In:  the loop that runs now, asyncio's or trio's.
-Out: a function that has that loop call something.
+Out: a function that has that loop call something; tasks.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Any
 
 
@@ -35,3 +36,21 @@ def trio_token() -> Any:
         with suppress(RuntimeError):  # what trio raises outside of its runs
             return trio.lowlevel.current_trio_token()
     return None
+
+
+def spawn(function: Callable[..., Coroutine[Any, Any, None]], *arguments: object) -> None:
+    """Run a coroutine function as a task that is in no group: who spawns it sees to it that it ends.
+
+    It must handle its own errors. Unlike a task of a group it may be begun within any cancel scopes and outlive them,
+    but not the loop.
+    """
+    if trio_token() is not None:
+        trio: Any = sys.modules["trio"]
+        trio.lowlevel.spawn_system_task(function, *arguments, context=copy_context())
+        return
+    task = asyncio.get_running_loop().create_task(function(*arguments))
+    _tasks.add(task)
+    task.add_done_callback(_tasks.discard)
+
+
+_tasks: set[asyncio.Task[None]] = set()  # held here because a loop holds its tasks weakly

@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from streamparse.errors import StreamparseError
+from streamparse.graph.alongside import Alongside
 from streamparse.graph.chain import Chain, StageStatistics, stage_error
 from streamparse.graph.channel import CAPACITY, ChannelStatistics, checked_capacity
 from streamparse.graph.closing import closer_for_later
@@ -72,6 +73,7 @@ class Graph:
     __slots__ = (
         "__weakref__",
         "_alone",
+        "_alongside",
         "_began",
         "_begun",
         "_chain",
@@ -114,7 +116,8 @@ class Graph:
                 segments.insert(0, Segment("source", Chain(())))
             self._workers = Workers(self._reader, segments, capacity)
         self._ready: deque[Any] = deque()
-        self._pull = self._reader.pull
+        self._pull = self._reader.pull if self._workers is None else self._workers.pull
+        self._alongside: Alongside | None = None
         self._alone = None if self._workers is not None else self._chain.alone
         self._passed = 0  # small pieces that a lone machine got, times _PIECE, plus their characters
         self._not_alone = 0  # those of them of which came anything but one item
@@ -182,6 +185,9 @@ class Graph:
     async def __aenter__(self) -> Self:
         if self._workers is not None:
             await self._workers.start()
+        link = self._chain.fed_meanwhile
+        if link is not None:
+            self._alongside = Alongside(self._chain, link, self._pull)
         return self
 
     async def __aexit__(
@@ -227,12 +233,32 @@ class Graph:
 
     async def _next_batch(self) -> list[Any]:
         """Give what comes next, where that is not a matter of one piece of the source."""
-        return await (self._reader.take_pending() if self._workers is None else self._workers.pull())
+        return await (self._reader.take_pending() if self._workers is None else self._pull())
 
     async def _feed(self, batch: list[Any]) -> None:
         """Make items of a batch."""
         if self._chain.feed(batch, self._ready):
+            await self._settle()
+
+    async def _settle(self) -> None:
+        """Have done what was put off, before the source is asked for more or, where that can be, alongside."""
+        alongside = self._alongside
+        if alongside is None:
             await self._chain.settle(self._ready)
+            return
+        await self._chain.settle(self._ready, but=alongside.link)
+        alongside.go_on(self._ready)
+        if alongside.busy:
+            self._pull = self._pull_alongside
+
+    async def _pull_alongside(self) -> Any:
+        """Give what the source gives, or nothing when work has been done; afterwards the source is pulled as before."""
+        alongside = self._alongside
+        assert alongside is not None, "there is work"
+        batch = await alongside.next(self._ready)
+        if not alongside.busy:
+            self._pull = alongside.pull
+        return batch
 
     async def _take(self, made: list[Any], later: Later) -> None:
         """Take what came of a small piece where it isn't just one item, or where something else is due."""
@@ -273,6 +299,8 @@ class Graph:
         """Stop what runs and close the source, once."""
         if not self._closed:
             self._closed = self._ended = True
+            if self._alongside is not None:
+                await self._alongside.stop()
             await (self._workers.stop() if self._workers is not None else self._reader.aclose())
 
     async def _close_quietly(self) -> None:

@@ -2,13 +2,20 @@
 
 In: a machine that puts work off, such as the parsing of a large tool call. Out: the items that come of the work, in
 their place. Python's threads take turns every few milliseconds, so such work delays other tasks by as much and no more.
+
+A machine for one stream waits for its work. One for many, the keyed operator, can be fed meanwhile: see
+``alongside.py``.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
+
+from anyio import to_thread
+
+from streamparse.graph.aside import Work
 
 
 class Later(Protocol):
@@ -24,6 +31,41 @@ class Later(Protocol):
 
     def work_off(self) -> Iterable[Any]:
         """Do the first piece of the work, in another thread; gives the items that come of it."""
+
+
+class FedMeanwhile(Later, Protocol):
+    """A machine that can be fed while its work is done: only the work itself may be in another thread."""
+
+    @property
+    def full(self) -> bool:
+        """Whether so much waits behind the work that it should not be fed before some has been done."""
+
+    def take_work(self) -> Work | None:
+        """Give the first piece of the work that nobody has taken."""
+
+    def take_back(self, work: Work) -> Iterable[Any]:
+        """Give the items that come of a piece of work that has been done."""
+
+
+def fed_meanwhile(later: Later | None) -> FedMeanwhile | None:
+    """The machine, if it can be fed while its work is done."""
+    return cast(FedMeanwhile, later) if hasattr(later, "take_work") else None
+
+
+async def work_off(later: Later) -> Iterable[Any]:
+    """Have the first piece of the work done in a thread, while the machine rests; gives the items that come of it."""
+    machine = fed_meanwhile(later)
+    if machine is None:
+        return await to_thread.run_sync(later.work_off)
+    work = machine.take_work()
+    if work is None:
+        return []
+    try:
+        await to_thread.run_sync(work.do)
+    except BaseException:
+        work.taken = False
+        raise
+    return machine.take_back(work)
 
 
 class PutOff:

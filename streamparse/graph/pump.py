@@ -8,11 +8,9 @@ There is one wake-up for a batch, and neither a task nor a queue for a generatio
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
-
 from streamparse.graph.graph import Graph
-from streamparse.graph.keyed import Events, KeyedParser, Pair
+from streamparse.graph.keyed import Events, KeyedParser
+from streamparse.graph.keyed_stage import KeyedStage
 from streamparse.graph.source import Source, SourceReader
 
 KEYED_CAPACITY = 1_048_576
@@ -27,6 +25,9 @@ def pump(source: Source, keyed: KeyedParser, *, blocking: bool = False, capacity
     whether there was room, ``await channel.send(batch)`` waits for it. An engine whose steps block is read in a thread
     with ``blocking``, ahead by the weight ``capacity``. Large batches are worked off in slices, with a chance for other
     tasks between them.
+
+    A structured region of more than a million characters is parsed in a thread when it has ended. Within ``async with``
+    the other generations go on meanwhile, and the source is asked by a task of its own; without it they wait.
 
     At the end of the source all keys that are open are ended. How the graph ends otherwise, and what it closes, is as
     of ``ParseStream``.
@@ -46,24 +47,8 @@ def pump(source: Source, keyed: KeyedParser, *, blocking: bool = False, capacity
     a ['region_close', 'message']
     b ['region_close', 'message']
     """
-    return Graph(SourceReader(source, blocking=blocking, capacity=capacity), [_WholeBatches(keyed)])
+    return Graph(SourceReader(source, blocking=blocking, capacity=capacity), [KeyedStage(keyed, _one)])
 
 
-class _WholeBatches:
-    """The keyed operator as a stage whose items are batches."""
-
-    takes_batches = True
-
-    def __init__(self, keyed: KeyedParser) -> None:
-        self._keyed = keyed
-        self.name = keyed.name
-
-    def feed(self, batch: Collection[Pair]) -> list[Events]:
-        return _one(self._keyed.feed(batch))
-
-    def finish(self) -> list[Events]:
-        return _one(self._keyed.finish())
-
-
-def _one(events: Any) -> list[Events]:
+def _one(events: Events) -> list[Events]:
     return [events] if events else []
