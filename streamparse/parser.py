@@ -24,6 +24,7 @@ from streamparse.errors import (
     TemplateError,
 )
 from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits, how_to_raise
+from streamparse.matching.plain import PIECE_AT_MOST, PIECES_AT_MOST, PLAIN_PIECE_AT_MOST, TOGETHER, PlainText
 from streamparse.snapshot import expect_like, state_from_bytes, state_to_bytes
 from streamparse.stages.anchor import AnchorTrim
 from streamparse.stages.call_ids import CallIds
@@ -31,7 +32,6 @@ from streamparse.stages.content_stage import ContentStage
 from streamparse.stages.deltas import DeltaStage
 from streamparse.stages.detokenize import Detokenizer
 from streamparse.stages.message import MessageFold
-from streamparse.stages.plain import PIECE_AT_MOST, PIECES_AT_MOST, PLAIN_PIECE_AT_MOST, PlainText
 from streamparse.stages.recovery import RecoveringTokenizer
 from streamparse.stages.region import RegionEnd, up_to_each_end
 from streamparse.stages.regions import RegionTokenizer
@@ -95,7 +95,10 @@ class ResponseParser:
 
     # What nearly every piece needs stands in the object itself: when thousands of parsers take turns, time goes by the
     # number of places in memory that a piece visits.
-    __slots__ = ("__dict__", "__weakref__", "_deltas", "_plain", "waiting")
+    __slots__ = ("__dict__", "__weakref__", "_deltas", "_passed", "_plain", "_room", "_tail", "last_used", "waiting")
+
+    last_used: float
+    """A moment that whoever keeps many parsers may note here; the parser itself has no clock."""
 
     initial_events: list[Event]
     """The events of the prefix, to be shown before those of the first :meth:`feed`."""
@@ -168,7 +171,11 @@ class ResponseParser:
         self._events = 0
         self._ended: str | None = None
         self._plain: PlainText | None = None
-        self._tail = ""
+        self._room = 0  # how many pieces of plain text may pass before _pass has to be asked
+        self._passed = ""  # their text, as far as it is not in _passed_before
+        self._passed_before: list[str] = []
+        self._granted = self._granted_at_most = 0  # pieces that might pass so far, and may in all
+        self._tail = ""  # the end of the text so far where it may be the beginning of a delimiter, not yet given out
         self._large: float = math.inf
         self._tell: Callable[[], object] | None = None
         self._put_off: deque[list[Any]] = deque()
@@ -195,13 +202,15 @@ class ResponseParser:
         """
         plain = self._plain
         if plain is not None and type(text) is str and 0 < len(text) < PIECE_AT_MOST:
-            if not plain.tail and len(plain.pieces) < plain.room:
+            room = self._room
+            if room and not self._tail:
                 for letter in plain.letters:
                     if letter in text:
                         break
                 else:
                     if plain.run is None or not plain.run[text[-1]]:
-                        plain.pieces.append(text)
+                        self._room = room - 1
+                        self._passed += text
                         event = plain.event.copy()
                         event["text"] = text
                         deltas = self._deltas
@@ -209,7 +218,7 @@ class ResponseParser:
                             return [event]
                         walk = deltas.walk
                         if walk is None or (known := walk.step.get(text)) is None:
-                            return self._with_deltas(event)
+                            return deltas.chunk(event)
                         piece, walk.step = known
                         if not piece:
                             return [event]
@@ -217,9 +226,9 @@ class ResponseParser:
                         delta = walk.event.copy()
                         delta["arguments"] = piece
                         return [event, delta]
-            events = plain.take(text)
+            events = self._pass(text)
             if events is not None:
-                return events if self._deltas is None or not events else self._with_deltas(events[0])
+                return events
         return self._feed(text)
 
     def finalize(self, finish_reason: str | None = None) -> tuple[dict[str, Any], list[Event]]:
@@ -297,12 +306,12 @@ class ResponseParser:
     @property
     def held(self) -> int:
         """Characters held back because they may still become part of a delimiter."""
-        return self._regions.held + (len(self._plain.tail) if self._plain is not None else 0)
+        return self._regions.held + len(self._tail)
 
     def statistics(self) -> ParserStatistics:
         """What the parser has seen since it was made or restored."""
-        writer, message, plain = self._regions.writer, self._message, self._plain
-        passed = sum(map(len, plain.passed)) if plain is not None else 0
+        writer, message = self._regions.writer, self._message
+        passed = sum(map(len, self._passed_before)) + len(self._passed)
         return ParserStatistics(
             characters=max(writer.position, 0) + passed + self.held,
             held=self.held,
@@ -455,9 +464,7 @@ class ResponseParser:
                 return self._feed_text(piece)
             events: list[Event] = []
             for text in self._decode(piece):
-                taken = self._plain.take(text) if self._plain is not None and not self._marked else None
-                if taken and self._deltas is not None:
-                    taken = self._with_deltas(taken[0])
+                taken = None if self._plain is None or self._marked else self._pass(text)
                 events += self._feed_text(text) if taken is None else taken
             return events
         except ParseError as error:
@@ -472,11 +479,41 @@ class ResponseParser:
 
     def _feed_text(self, text: str) -> list[Event]:
         events = self._after_regions(self._regions.feed(self._settle() + text), len(text))
-        room = self._content.room // PLAIN_PIECE_AT_MOST
+        room = self._content.room // PLAIN_PIECE_AT_MOST  # what passes must not make the region longer than it may be
         self._plain = self._regions.plain_text() if room and not self.waiting else None
-        if self._plain is not None and room < PIECES_AT_MOST:
-            self._plain.bound(room)  # so that what passes can't make the region longer than its limit
+        if self._plain is not None:
+            self._granted_at_most = min(room, PIECES_AT_MOST)
+            self._granted = self._room = min(self._granted_at_most, TOGETHER)
         return events
+
+    def _pass(self, text: str) -> list[Event] | None:
+        """The events of a piece of text, not empty; None where it isn't plain, and then nothing has happened.
+
+        ``feed`` does the commonest case itself, as a call would cost as much again.
+        """
+        plain = self._plain
+        assert plain is not None, "plain text is only looked for where it can be told"
+        if len(text) >= PIECE_AT_MOST or not (self._room or self._put_together()):
+            return None
+        text = self._tail + text
+        cut = plain.cut(text)
+        if cut is None:
+            return None
+        text, self._tail = text[:cut], text[cut:]
+        if not text:
+            return []
+        self._room -= 1
+        self._passed += text
+        event = {**plain.event, "text": text}
+        return [event] if self._deltas is None else self._deltas.chunk(event)
+
+    def _put_together(self) -> bool:
+        """Keep what has passed as one text; tell whether more may pass."""
+        self._passed_before.append(self._passed)
+        self._passed = ""
+        self._room = min(self._granted_at_most - self._granted, TOGETHER)
+        self._granted += self._room
+        return self._room > 0
 
     @property
     def _marked(self) -> bool:
@@ -484,16 +521,18 @@ class ResponseParser:
         return self._detokenizer is not None and self._detokenizer.marked
 
     def _settle(self) -> str:
-        """Note what the plain text has taken, and give back its tail, which is to be fed next."""
-        text, self._tail = self._tail, ""
+        """Note what has passed as plain text, and give back its tail, which is to be fed next."""
+        tail, self._tail = self._tail, ""
         if self._plain is not None:
-            self._count_events(self._plain.count)
-            taken = self._plain.settle()
-            if taken:
-                self._regions.skip(taken)
-                self._content.take(taken, self._plain.event["field"])
-            text, self._plain = self._plain.tail, None
-        return text
+            field, self._plain = self._plain.event["field"], None
+            count, self._granted, self._room = self._granted - self._room, 0, 0
+            text, self._passed = "".join([*self._passed_before, self._passed]), ""
+            self._passed_before.clear()
+            if text:
+                self._count_events(count)
+                self._regions.skip(text)
+                self._content.take(text, field)
+        return tail
 
     def _say_how_it_ended(self, finish_reason: str | None) -> None:
         self._content.finish_reason = finish_reason
@@ -507,11 +546,6 @@ class ResponseParser:
                 return []
             self._detokenizer = Detokenizer()
         return self._detokenizer.feed(piece)
-
-    def _with_deltas(self, chunk: Event) -> list[Event]:
-        """The event of a piece of plain text, and its deltas."""
-        assert self._deltas is not None, "deltas were asked for"
-        return self._deltas.chunk(chunk)
 
     def _after_regions(self, items: list[Any], amount: int = 0) -> list[Event]:
         """The events of what the regions' stage has made; ``amount`` is the text of it that no later stage knows."""

@@ -38,14 +38,16 @@ class Heads:
     r"""A search for the beginnings of delimiters.
 
     ``search(text)`` finds a whole head, or a part of one at the end of the text (its text is then in ``parts``).
-    ``letters`` are the characters that heads begin with. ``run`` is what may stand before a head and belong to the
+    ``letters`` are the characters that heads begin with. ``run`` is what may stand before some heads and belong to the
     delimiter (such as the ``\s`` of a leading ``\s*``): trailing characters of that kind may not be given out yet.
+    ``after_run`` has the parts that may stand behind such a run.
     """
 
     search: Callable[[str], re.Match[str] | None]
     letters: tuple[str, ...]
     parts: frozenset[str]
     run: Chars | None
+    after_run: frozenset[str] = frozenset()
 
     @cached_property
     def run_characters(self) -> RunCharacters | None:
@@ -79,6 +81,7 @@ def heads_of(delimiters: Iterable[Delimiter], marks: Iterable[str] = ()) -> Head
     texts: set[str] = set(marks)
     at_the_end: set[str] = set()
     runs: set[Chars] = set()
+    after_run: set[str] = set()
     for delimiter in delimiters:
         if delimiter.tree is None or delimiter.context:
             return None
@@ -88,6 +91,7 @@ def heads_of(delimiters: Iterable[Delimiter], marks: Iterable[str] = ()) -> Head
             return None
         if run is not None:
             runs.add(run)
+            after_run |= {text[:length] for text, _ in beginnings for length in range(1, _HEAD_LENGTH_AT_MOST)}
         texts |= {text[:_HEAD_LENGTH_AT_MOST] for text, _ in beginnings}
     if len(runs) > 1 or len(texts) > _HEADS_AT_MOST:
         return None
@@ -99,7 +103,8 @@ def heads_of(delimiters: Iterable[Delimiter], marks: Iterable[str] = ()) -> Head
     parts = {text[:length] for text in texts for length in range(1, len(text))}
     pattern = _pattern(texts, at_the_end)
     letters = tuple(sorted({text[0] for text in texts | at_the_end}))
-    return Heads(re.compile(pattern).search, letters, frozenset(parts | at_the_end), run)
+    undecided = frozenset((parts | at_the_end) - texts)
+    return Heads(re.compile(pattern).search, letters, undecided, run, frozenset(after_run))
 
 
 def _leading_run(tree: Node) -> tuple[Chars | None, Node]:

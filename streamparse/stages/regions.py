@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 from streamparse.limits import DEFAULT_LIMITS, Limits
+from streamparse.matching.plain import PlainText
 from streamparse.matching.scanner import Match, Scanner
-from streamparse.stages.plain import PlainText
 from streamparse.stages.region_writer import Item, RegionWriter
 from streamparse.template.model import ResponseTemplate
 
@@ -69,14 +69,14 @@ class RegionTokenizer:
         return writer.take_items()
 
     def plain_text(self) -> PlainText | None:
-        """What may take the next pieces of text in this tokenizer's place, if anything may."""
-        field, heads = self._writer.plain_field, self._watched.heads
-        if field is None or heads is None or self._scanner.held or not self._scanner.position:
+        """What the next pieces of text become if they are plain; None where they have to be fed in any case."""
+        field = self._writer.plain_field
+        if field is None or self._scanner.held or not self._scanner.position:
             return None
-        return PlainText(field, heads)
+        return self._watched.plain_text(field)
 
     def skip(self, text: str) -> None:
-        """Text that a plain text has taken."""
+        """Text that was passed by as plain."""
         self._scanner.skip(text)
         self._writer.skip(text)
 

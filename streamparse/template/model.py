@@ -11,6 +11,7 @@ from streamparse.errors import Fault
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.heads import Heads, heads_of
+from streamparse.matching.plain import PlainText
 from streamparse.matching.watch import Watch
 from streamparse.template.policy import DEFAULT_FIELD_POLICY, DEFAULT_POLICY, FieldPolicy, Policy
 
@@ -51,11 +52,18 @@ class Watched:
     watch: Watch
     actions: tuple[tuple[str, Field], ...]
     marks: tuple[str, ...] = ()
+    _plain_texts: dict[str, PlainText | None] = field(init=False, default_factory=dict)
 
     @cached_property
     def heads(self) -> Heads | None:
         """What these delimiters can begin with, where that is literal text and needs no look at what stands before."""
         return None if self.watch.context else heads_of(self.watch.entries, self.marks)
+
+    def plain_text(self, owner: Field) -> PlainText | None:
+        """What plain text of a field becomes in this state; None where no text can be told to be plain."""
+        if owner.name not in self._plain_texts:
+            self._plain_texts[owner.name] = None if self.heads is None else PlainText(self.heads, owner.chunk)
+        return self._plain_texts[owner.name]
 
 
 @dataclass(frozen=True, eq=False)

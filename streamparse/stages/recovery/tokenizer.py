@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.limits import DEFAULT_LIMITS, Limits
+from streamparse.matching.plain import PlainText
 from streamparse.matching.scanner import Match, Scanner
-from streamparse.stages.plain import PlainText
 from streamparse.stages.recovery.aside import Aside
 from streamparse.stages.recovery.beginning import Beginning
 from streamparse.stages.recovery.calling import Calling
@@ -108,15 +108,14 @@ class RecoveringTokenizer:
         return self.writer.take_items()
 
     def plain_text(self) -> PlainText | None:
-        """What may take the next pieces of text in this tokenizer's place, if anything may."""
-        mode = self.mode
-        field, heads = self.writer.plain_field, mode.watched.heads
-        if field is None or heads is None or not mode.plain or self._scanner.held or not self._scanner.position:
+        """What the next pieces of text become if they are plain; None where they have to be fed in any case."""
+        field = self.writer.plain_field
+        if field is None or not self.mode.plain or self._scanner.held or not self._scanner.position:
             return None
-        return PlainText(field, heads)
+        return self.mode.watched.plain_text(field)
 
     def skip(self, text: str) -> None:
-        """Text that a plain text has taken."""
+        """Text that was passed by as plain."""
         self._scanner.skip(text)
         self.writer.skip(text)
         if isinstance(self.mode, Calling | Outside):  # the modes that follow the text of their regions

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamparse import ParseError, ResponseParser, ResponseTemplate, load_response_template
+from streamparse import LimitError, Limits, ParseError, ResponseParser, ResponseTemplate, load_response_template
 from streamparse.matching.heads import RunCharacters
-from streamparse.stages.plain import PIECES_AT_MOST, PlainText
+from streamparse.matching.plain import PIECES_AT_MOST, TOGETHER, PlainText
 from tests.properties.outcomes import as_text, joined, loaded
 from tests.properties.policies import familiar_samples
 from tests.properties.templates import Sample, samples
@@ -59,47 +59,85 @@ def test_the_same_is_given_out_after_each_piece_with_and_without(
 
 def plain_text() -> PlainText:
     template = load_response_template(CHAT)
-    heads = template.idle.heads
-    assert heads is not None
-    return PlainText(template.fields["content"], heads)
+    plain = template.idle.plain_text(template.fields["content"])
+    assert plain is not None
+    return plain
 
 
 def chunk(text: str) -> list[dict[str, Any]]:
     return [{"type": "region_chunk", "field": "content", "text": text, "dirty": False}]
 
 
-def test_text_without_a_beginning_of_a_delimiter_is_a_chunk() -> None:
-    plain = plain_text()
-    assert plain.take("Hello") == chunk("Hello")
-    assert plain.take(", a < b") == chunk(", a < b")
-    assert plain.settle() == "Hello, a < b"
-    assert plain.settle() == ""
+def in_plain_text() -> ResponseParser:
+    parser = ResponseParser(CHAT, "")
+    parser.feed("Hello")
+    return parser
 
 
-def test_what_may_become_a_delimiter_waits_and_so_does_the_white_space_before_it() -> None:
-    plain = plain_text()
-    assert plain.take("Hello \n<ca") == chunk("Hello")
-    assert plain.tail == " \n<ca"
-    assert plain.take("t") == chunk(" \n<cat")
-    assert plain.tail == ""
+@pytest.mark.parametrize(
+    ("text", "given_out"),
+    [
+        ("Hello", "Hello"),
+        (", a < b", ", a < b"),
+        ("Hello \n<ca", "Hello"),
+        ("Hello <", "Hello"),
+        ("<|end", ""),
+        ("Hello <call>", None),
+        ("a" + " " * 1_000, None),
+    ],
+)
+def test_what_may_become_a_delimiter_waits_and_a_delimiter_is_left_to_the_stages(
+    text: str, given_out: str | None
+) -> None:
+    assert plain_text().cut(text) == (None if given_out is None else len(given_out))
 
 
-def test_a_delimiter_is_left_to_the_stages() -> None:
-    plain = plain_text()
-    plain.take("Hello <")
-    assert plain.take("call>") is None
-    assert (plain.settle(), plain.tail) == ("Hello", " <")
+def test_white_space_waits_only_for_what_may_come_behind_white_space() -> None:
+    delimiters = [{"open": "><"}, {"open_pattern": r"\s*<x>"}]
+    fields = {"content": {}, **{f"calls{number}": delimiter for number, delimiter in enumerate(delimiters)}}
+    parser = ResponseParser({"start_anchor": "@@", "fields": fields}, "")
+    parser.feed("some")
+    assert (parser.feed(" text "), parser.held) == (chunk(" text"), 1)
+    assert (parser.feed(">"), parser.held) == (chunk(" "), 1)
+    assert (parser.feed(" "), parser.held) == (chunk(">"), 1)
+    assert (parser.feed("<"), parser.held) == ([], 2)
 
 
-def test_no_more_than_so_many_pieces_are_kept() -> None:
-    plain = plain_text()
-    taken = [plain.take("a") for _ in range(PIECES_AT_MOST + 1)]
-    assert taken[-1] is None
-    assert plain.settle() == "a" * PIECES_AT_MOST
+def test_what_is_a_delimiter_already_is_not_held_for_what_the_end_might_make_of_it() -> None:
+    fields = {"calls": {"open": "\n"}, "content": {"close_pattern": "<|$"}}
+    parser = ResponseParser({"start_anchor": "@@", "fields": fields}, "", errors="report")
+    parser.feed("\nsome")
+    parser.feed(" text")
+    assert (parser.feed("\n")[-1]["text"], parser.held) == ("\n", 0)
 
 
-def test_a_long_run_of_white_space_is_left_to_the_stages() -> None:
-    assert plain_text().take(" " * 1_000) is None
+def test_plain_text_is_one_for_all_generations_of_a_template() -> None:
+    template = load_response_template(CHAT)
+    assert template.idle.plain_text(template.fields["content"]) is template.idle.plain_text(template.fields["content"])
+
+
+def test_what_is_held_back_comes_with_the_next_piece() -> None:
+    parser = in_plain_text()
+    assert parser.feed("Hello \n<ca") == chunk("Hello")
+    assert parser.held == len(" \n<ca")
+    assert parser.feed("t") == chunk(" \n<cat")
+    assert parser.held == 0
+
+
+@pytest.mark.parametrize("count", [1, TOGETHER, TOGETHER + 1, PIECES_AT_MOST, PIECES_AT_MOST + 1, 3 * PIECES_AT_MOST])
+def test_however_many_pieces_pass_all_of_them_are_in_the_message_and_counted(count: int) -> None:
+    parser = in_plain_text()
+    for _ in range(count):
+        assert parser.feed("ab") == chunk("ab")
+    assert parser.statistics().characters == len("Hello") + 2 * count
+    assert parser.finalize()[0]["content"] == "Hello" + "ab" * count
+
+
+def test_pieces_that_pass_count_as_events() -> None:
+    parser = ResponseParser(CHAT, "", limits=Limits(events=PIECES_AT_MOST))
+    with pytest.raises(LimitError) as caught:
+        _ = [parser.feed("a") for _ in range(3 * PIECES_AT_MOST)]
+    assert caught.value.limit == "events"
 
 
 def test_whether_a_character_is_of_the_run_is_asked_once() -> None:

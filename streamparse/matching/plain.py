@@ -1,0 +1,62 @@
+"""Plain text of an open region, passed through without a look at anything but where a delimiter might begin.
+
+Nearly everything a model writes is this: pieces of text in which no delimiter begins. The parser gives out their chunk
+events itself and keeps their text; at anything else it takes the text back and goes through all stages.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamparse.matching.heads import Heads
+
+PIECES_AT_MOST = 512
+"""So many pieces may pass before they are counted and noted."""
+PIECE_AT_MOST = 256
+"""Characters of a piece that is passed through: what has passed is read by others at once, so it must be little."""
+TOGETHER = 32
+"""So many pieces are put together at once: each is added to a text, which must stay short for that."""
+_TAIL_AT_MOST = 64
+PLAIN_PIECE_AT_MOST = PIECE_AT_MOST + _TAIL_AT_MOST
+"""Characters of a piece with what was kept back before it."""
+
+
+class PlainText:
+    """What pieces of plain text become: chunks of one field, under one watch whose ``heads`` are known.
+
+    It is shared by all generations of a template and has nothing of any of them, so that it is at hand when thousands
+    take turns. The commonest piece needs no call: where no text was kept back, none of the ``letters`` is in the piece
+    and its last character is not in the ``run``, a copy of ``event`` with the piece as its text is all there is to it.
+
+    >>> import re
+    >>> plain = PlainText(Heads(re.compile("<(?:a>|$)").search, ("<",), frozenset("<"), None), {"type": "region_chunk"})
+    >>> plain.cut("some text"), plain.cut("some text<"), plain.cut("some text<a>")
+    (9, 9, None)
+    """
+
+    __slots__ = ("_after_run", "_parts", "_search", "event", "letters", "run")
+
+    def __init__(self, heads: Heads, event: dict[str, Any]) -> None:
+        self.letters = heads.letters
+        self.run = heads.run_characters
+        self.event = event
+        self._search = heads.search
+        self._parts = heads.parts
+        self._after_run = heads.after_run
+
+    def cut(self, text: str) -> int | None:
+        """How much of a text may be given out; what is behind that may be the beginning of a delimiter.
+
+        None where the text isn't plain, or what is behind is too long to be kept here.
+        """
+        found = self._search(text)
+        cut = length = len(text)
+        if found is not None:
+            if found.end() != length or found.group() not in self._parts:
+                return None
+            cut = found.start()
+        run = self.run
+        if run is not None and (found is None or found.group() in self._after_run):
+            while cut and run[text[cut - 1]]:
+                cut -= 1
+        return cut if length - cut <= _TAIL_AT_MOST else None
