@@ -35,12 +35,23 @@ class LinearSeeker:
         self.watch = watch
         self.automaton: Automaton = watch.automaton
         self.idle = watch.idle
+        self.guard = guarded
+        self.start(position, before)
+
+    def start(self, position: int, before: str) -> None:
+        """Starts at a position with the watch that is in force."""
+        automaton = self.automaton
         self.read = position
         self.registers: list[int] = []
         self.found: tuple[int, int, int] | None = None
-        self.guard = guarded
-        self.shortcuts.give_up()
-        self.state = self.idle_state(before[-1:]) if position else self.automaton.idle_state(EDGE)
+        if self.shortcuts.notes:
+            self.shortcuts.give_up()
+        if not position:
+            self.state = automaton.idle_state(EDGE)
+        elif automaton.programs.looks_back:
+            self.state = self.idle_state(before[-1:])
+        else:
+            self.state = automaton.resting
 
     def idle_state(self, before: str) -> State:
         """The state in which nothing is alive, after the given character."""
@@ -64,35 +75,35 @@ class LinearSeeker:
                 at = self.skip(text, at, base)
                 if at == length:
                     break
-            at = self.run(text, at, base)
+            beyond = (base + at) % SPACING
+            if not self.state.looks_ahead:
+                # A match that is decided later ends later, too: nothing up to here will be scanned again.
+                if self.shortcuts.notes:
+                    self.shortcuts.give_up()
+            elif not beyond and (outcome := self.noted(base + at, base + length)) is not None:
+                at = outcome.position - base
+                continue
+            stop = at + SPACING - beyond
+            at = self.run_to(stop if stop < length else length, text, at, base)
         self.read = base + at
         if self.registers and self.read - self.registers[0] > self.limit:
             self.raise_limit()
 
-    def run(self, text: str, at: int, base: int) -> int:
-        """Steps through the text until nothing is alive, or a match is decided."""
-        length = len(text)
-        while at < length:
-            if not self.state.looks_ahead:
-                # A match that is decided later ends later, too: nothing up to here will be scanned again.
-                self.shortcuts.give_up()
-            elif not (base + at) % SPACING:
-                outcome = self.shortcuts.outcome(base + at, self.state, base + length)
-                if outcome is not None:
-                    self.take_shortcut(outcome)
-                    at = outcome.position - base
-                    if self.found is not None or at == length:
-                        return at
-                    continue
-                self.shortcuts.note(base + at, self.state, self.registers)
-            stop = min(length, at + SPACING - (base + at) % SPACING)
-            at = self.run_to(stop, text, at, base)
-            if self.state.quiet:
-                return at
-        return length
+    def noted(self, position: int, known_until: int) -> Outcome | None:
+        """Goes on where an earlier pursuit led from here; where none did, notes the place for a later one."""
+        outcome = self.shortcuts.outcome(position, self.state, known_until)
+        if outcome is None:
+            self.shortcuts.note(position, self.state, self.registers)
+            return None
+        self.shortcuts.follow(outcome)
+        self.registers = values(outcome.sources, self.registers)
+        self.state = outcome.state
+        if self.state.decided:
+            self.decide(outcome.position - 1)
+        return outcome
 
     def run_to(self, stop: int, text: str, at: int, base: int) -> int:
-        """The same up to a place in the text at most."""
+        """Steps through the text up to a place at most, or until nothing is alive, or a match is decided."""
         state, edges, step = self.state, self.state.edges, self.automaton.step
         for i in range(at, stop):
             edge = edges.get(text[i], UNKNOWN_EDGE)
@@ -108,27 +119,24 @@ class LinearSeeker:
                 self.state = state
                 if state.decided:
                     self.decide(base + i)
-                else:
+                elif self.shortcuts.notes:
                     self.shortcuts.give_up()
                 return i + 1
         self.state = state
         return stop
-
-    def take_shortcut(self, outcome: Outcome) -> None:
-        """Goes on where an earlier pursuit ended that came to the same state here."""
-        self.shortcuts.follow(outcome)
-        self.registers = values(outcome.sources, self.registers)
-        self.state = outcome.state
-        if self.state.decided:
-            self.decide(outcome.position - 1)
 
     def move(self, moves: tuple[int, ...], place: int) -> None:
         """Gives the registers their new values at a step from ``place``."""
         old = self.registers
         if old and (not moves or moves[0] != 0) and place - old[0] > self.limit:
             self.raise_limit()
-        self.registers = [old[m] if m >= 0 else place if m == HERE else place + 1 for m in moves]
-        self.shortcuts.move(moves, place)
+        if len(moves) == 1:
+            move = moves[0]
+            self.registers = [old[move] if move >= 0 else place + HERE - move]
+        else:
+            self.registers = [old[m] if m >= 0 else place + HERE - m for m in moves] if moves else []
+        if self.shortcuts.notes:
+            self.shortcuts.move(moves, place)
 
     def decide(self, place: int) -> None:
         """Chooses among the matches that are recorded: they start together, so the longest, then the first entry."""
@@ -139,9 +147,11 @@ class LinearSeeker:
         def longest_then_first(record: Record) -> tuple[int, int]:
             return -registers[record[2]], record[0]
 
-        best = min(self.state.records, key=longest_then_first)
+        records = self.state.records
+        best = records[0] if len(records) == 1 else min(records, key=longest_then_first)
         self.found = registers[best[1]], registers[best[2]], self.watch.linear[best[0]]
-        self.shortcuts.conclude(place + 1, self.state)
+        if self.shortcuts.notes:
+            self.shortcuts.conclude(place + 1, self.state)
 
     def skip(self, text: str, at: int, base: int) -> int:
         """Goes on to the next place at which a delimiter may start, looking back over a leading run before it."""

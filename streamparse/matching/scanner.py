@@ -6,7 +6,7 @@ what follows it is handed back, because another watch may be in force after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +83,7 @@ class Scanner:
         self._guard_at = -1
         self._held = HeldText()
         self._linear = LinearSeeker(watch, limit)
+        self._alone = (self._linear,)
         self._start_seekers(position)
 
     @property
@@ -145,9 +146,13 @@ class Scanner:
         guarded = self._guard_at == position
         self._read = position
         self._linear.reset(watch, position, self._before, guarded=guarded)
-        self._seekers: list[Seeker] = [self._linear]
-        self._seekers += [self._bounded(index, guarded) for index in watch.bounded]
-        self._seekers += [self._deferred(index, guarded) for index in watch.deferred]
+        self._seekers: Sequence[Seeker] = self._alone
+        if not watch.plain:
+            self._seekers = [
+                self._linear,
+                *[self._bounded(index, guarded) for index in watch.bounded],
+                *[self._deferred(index, guarded) for index in watch.deferred],
+            ]
         #: Whether the automaton alone decides, so that scan() can ask it directly.
         self._plain = watch.plain and not guarded and not self.context_size
 
@@ -336,7 +341,10 @@ class Scanner:
         if last >= fresh_at and start < len(text):
             window, origin = text, fresh_at - start
         self._remember(match.text)
-        self._start_seekers(last)
+        if self._plain and last != self._guard_at:
+            self._linear.start(last, "")
+        else:
+            self._start_seekers(last)
         return released, match, window, last - origin
 
     def _captures(self, entry: Delimiter, window: str, origin: int, first: int, last: int) -> dict[str, str]:

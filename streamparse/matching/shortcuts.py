@@ -39,12 +39,15 @@ class _Note:
 
 
 class Shortcuts:
-    """The notes of the pursuit under way, and the outcomes of earlier ones."""
+    """The ``notes`` of the pursuit under way, and the outcomes of earlier ones.
 
-    __slots__ = ("_notes", "_outcomes", "_reach", "_sources")
+    Without notes there is nothing to ``give_up``, to ``move`` or to ``conclude``.
+    """
+
+    __slots__ = ("_outcomes", "_reach", "_sources", "notes")
 
     def __init__(self) -> None:
-        self._notes: list[_Note] = []
+        self.notes: list[_Note] = []
         #: Sources of the registers in those of the last note.
         self._sources: tuple[Source, ...] = ()
         self._outcomes: dict[tuple[int, State], Outcome] = {}
@@ -53,12 +56,11 @@ class Shortcuts:
 
     def give_up(self) -> None:
         """Forgets the pursuit under way, which has led to nothing that anyone would ask for again."""
-        if self._notes:
-            self._notes.clear()
+        self.notes.clear()
 
     def note(self, position: int, state: State, registers: list[int]) -> None:
         """Notes a place on the way; what lies before the first register will not be scanned again."""
-        notes = self._notes
+        notes = self.notes
         if notes and notes[0].position < registers[0]:
             notes[:] = [note for note in notes if note.position >= registers[0]]
         notes.append(_Note(position, state, self._sources))
@@ -66,9 +68,8 @@ class Shortcuts:
 
     def move(self, moves: tuple[int, ...], place: int) -> None:
         """Follows the registers through a step from ``place``."""
-        if self._notes:
-            old = self._sources
-            self._sources = tuple(old[m] if m >= 0 else m - place for m in moves)
+        old = self._sources
+        self._sources = tuple(old[m] if m >= 0 else m - place for m in moves)
 
     def outcome(self, position: int, state: State, known_until: int) -> Outcome | None:
         """What an earlier pursuit came to from here, within the text that is known."""
@@ -85,16 +86,16 @@ class Shortcuts:
 
     def conclude(self, position: int, state: State) -> None:
         """The pursuit has led to a state from which it will not go on: its notes get the outcome."""
-        if not self._notes:
+        if not self.notes:
             return
         sources = self._sources
-        first = self._notes[0]
-        for note in reversed(self._notes):
+        first = self.notes[0]
+        for note in reversed(self.notes):
             self._outcomes[note.position, note.state] = Outcome(position, state, sources)
             if note is not first:
                 sources = _composed(sources, note.sources)
         self._reach = max(self._reach, position)
-        self._notes.clear()
+        self.notes.clear()
 
 
 def values(sources: tuple[Source, ...], registers: list[int]) -> list[int]:

@@ -44,7 +44,7 @@ def _is_mark(core: RecoveringTokenizer, opened: Seen) -> bool:
 
 def has_token(core: RecoveringTokenizer, opened: Seen) -> bool:
     """Whether a token that only delimiters are written with stands in an open."""
-    return any(token in opened.text for token in core.tokens)
+    return bool(core.tokens) and any(token in opened.text for token in core.tokens)
 
 
 class Mentioning:

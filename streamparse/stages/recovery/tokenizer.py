@@ -103,8 +103,13 @@ class RecoveringTokenizer:
 
     def feed(self, text: str) -> list[Item]:
         """The items that the next piece of text decides."""
-        self._take(*self._scanner.scan(text, 0))
-        self._read_segments()
+        released, match, text, resume = self._scanner.scan(text)
+        if match is not None:
+            self._take(released, match, text, resume)
+        elif released:
+            self.mode.take(released, None)
+        if self._segments:
+            self._read_segments()
         return self.writer.take_items()
 
     def plain_text(self) -> PlainText | None:
@@ -146,9 +151,8 @@ class RecoveringTokenizer:
     def go(self, mode: Mode) -> None:
         """Change the mode; what the scanner holds is read again under the new mode's watch."""
         if mode.watched is not self.mode.watched:
-            held = self._scanner.take_held()
-            if held:
-                self._segments.append(_Segment(held))
+            if self._scanner.held:
+                self._segments.append(_Segment(self._scanner.take_held()))
             self._scanner.switch(mode.watched.watch)
         self.mode = mode
 

@@ -8,6 +8,7 @@ region, or a part of it, where none is open).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from streamparse.matching.delimiter import Delimiter
@@ -28,6 +29,7 @@ class Watches:
         self._opens = [("open", field, field.open) for field in by_name if field.open is not None]
         self._calls = [entry for entry in self._opens if not entry[1].streams]
         self._call_ends = [("close", field, field.close) for _, field, _ in self._calls if field.close is not None]
+        self._parts_of_calls = [part for _, call, _ in self._calls for part in _parts(call)]
         implicit = template.implicit
         self._turn: list[Entry] = (
             [("turn", implicit, implicit.close)] if implicit is not None and implicit.close is not None else []
@@ -39,27 +41,27 @@ class Watches:
 
     def talking(self, field: Field) -> Watched:
         """In a region of text: its close, its own open again, calls, the end of the turn."""
-        return self._get("talking", field, [("again", field, field.open), *self._calls, *self._turn])
+        return self._get("talking", field, lambda: [("again", field, field.open), *self._calls, *self._turn])
 
     def aside(self, field: Field) -> Watched:
         """In a call inside a region of text: the region's close, and calls with their ends."""
-        parts = [part for _, call, _ in self._calls for part in _parts(call)]
-        return self._get("aside", field, [*self._calls, *self._call_ends, *parts])
+        return self._get("aside", field, lambda: [*self._calls, *self._call_ends, *self._parts_of_calls])
 
     def calling(self, field: Field) -> Watched:
         """In a structured region: its close, every open, the end of the turn."""
-        return self._get("calling", field, [*self._opens, *_parts(field), *self._turn], _ENDS_OF_VALUES)
+        return self._get("calling", field, lambda: [*self._opens, *_parts(field), *self._turn], _ENDS_OF_VALUES)
 
     def beginning(self, field: Field) -> Watched:
         """Where a generation may have begun inside a region: its close, every open, the end of the turn."""
-        return self._get("beginning", field, [*self._opens, *self._turn])
+        return self._get("beginning", field, lambda: [*self._opens, *self._turn])
 
-    def _get(self, mode: str, field: Field, others: list[Entry], marks: tuple[str, ...] = ()) -> Watched:
-        if (mode, field.name) not in self._built:
+    def _get(self, mode: str, field: Field, others: Callable[[], list[Entry]], marks: tuple[str, ...] = ()) -> Watched:
+        built = self._built.get((mode, field.name))
+        if built is None:
             close: list[Entry] = [("close", field, field.close)] if field.close is not None else []
-            entries = close + [entry for entry in others if entry[2] is not None]
-            self._built[mode, field.name] = watched(entries, marks)
-        return self._built[mode, field.name]
+            entries = close + [entry for entry in others() if entry[2] is not None]
+            built = self._built[mode, field.name] = watched(entries, marks)
+        return built
 
 
 def _strays(field: Field) -> list[Entry]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from streamparse.stages.content.json_dialect import string_delimiters
@@ -13,11 +14,19 @@ from streamparse.stages.structure.tag_outline import tag_outline
 from streamparse.stages.structure.tags import TagStructure
 
 
+@lru_cache(64)
+def _grammar(
+    quotes: tuple[Quote, ...] = (), *, calls: bool = False, scalars: bool = False, brackets: bool = True
+) -> Grammar:
+    """The grammar with these ``quotes`` before the plain ones: the same one for all regions that are written so."""
+    return Grammar(quotes=quotes + PLAIN_QUOTES, calls=calls, scalars=scalars, brackets=brackets)
+
+
 def json_structure(arguments: Mapping[str, Any], *, scalars: bool = False) -> NestedStructure:
     """The reader of ``json``; only with ``scalars`` can a string, a number or a name be the whole value."""
     pairs = string_delimiters(arguments.get("string_delims", ()))
     quotes = tuple(Quote(opening, closing, False) for opening, closing in pairs if opening and closing)
-    return NestedStructure(Grammar(quotes=quotes + PLAIN_QUOTES, scalars=scalars))
+    return NestedStructure(_grammar(quotes, scalars=scalars))
 
 
 def tags_structure(arguments: Mapping[str, Any], *, ends: tuple[str, ...] = ()) -> Structure:
@@ -33,7 +42,7 @@ def lines_structure(arguments: Mapping[str, Any]) -> LineStructure:
 
 def calls_structure(arguments: Mapping[str, Any]) -> NestedStructure:
     """The reader of ``python-call-list``."""
-    return NestedStructure(Grammar(calls=True, brackets=bool(arguments.get("brackets", True))))
+    return NestedStructure(_grammar(calls=True, brackets=bool(arguments.get("brackets", True))))
 
 
 STRUCTURES: dict[str, MakeStructure] = {
