@@ -478,10 +478,13 @@ class ResponseParser:
         return error if isinstance(error, StreamparseError) or not self._restored else _damaged(error)
 
     def _feed_text(self, text: str) -> list[Event]:
-        events = self._after_regions(self._regions.feed(self._settle() + text), len(text))
-        room = self._content.room // PLAIN_PIECE_AT_MOST  # what passes must not make the region longer than it may be
-        self._plain = self._regions.plain_text() if room and not self.waiting else None
-        if self._plain is not None:
+        if self._plain is not None or self._tail:
+            text = self._settle() + text
+        events = self._after_regions(self._regions.feed(text), len(text))
+        plain = None if self.waiting else self._regions.plain_text()
+        if plain is not None:
+            room = self._content.room // PLAIN_PIECE_AT_MOST  # what passes must not make the region longer than it may be
+            self._plain = plain if room else None
             self._granted_at_most = min(room, PIECES_AT_MOST)
             self._granted = self._room = min(self._granted_at_most, TOGETHER)
         return events
@@ -551,6 +554,8 @@ class ResponseParser:
         """The events of what the regions' stage has made; ``amount`` is the text of it that no later stage knows."""
         if self._tokens is not None:
             items = self._tokens.feed(items, marked=self._marked)
+        if not items and not self.waiting:
+            return []
         self._count_events(len(items))
         if self.waiting or (self._content.size + amount > self._large and any(map(_ends_structure, items))):
             self._put_off.append(items)

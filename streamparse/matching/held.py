@@ -63,6 +63,11 @@ class HeldText:
         if len(self._parts) == 1 and len(self._parts[0]) == self.length:
             self.length = 0
             return self._parts.pop()
+        if not self._blocks and self._text_start == len(self._text):
+            text = "".join(self._parts)
+            self._parts.clear()
+            self.length = 0
+            return text
         text = self.peek()
         self.clear()
         return text

@@ -315,7 +315,7 @@ class Scanner:
         fresh = len(text) - start
         if keep <= fresh:
             cut = len(text) - keep
-            released = held.take_all() + text[start:cut]
+            released = held.take_all() + text[start:cut] if held.length else text[start:cut]
             held.append_rest(text, cut)
         else:
             released = held.take(held.length + fresh - keep)
@@ -329,18 +329,25 @@ class Scanner:
         fresh_at = self._read - len(text) + start
         position = fresh_at - self._held.length
         window, origin = text, fresh_at - start
-        if self._held.length:
-            window, window_start = self._held.whole() if start == len(text) else (self._held.peek() + text[start:], 0)
+        if not self._held.length:
+            pass
+        elif start == len(text):
+            window, window_start = self._held.whole()
             origin = position - window_start
             self._held.clear()
+        else:
+            window, origin = self._held.take_all() + text[start:], position
         entry = self.watch.entries[index]
         captures = self._captures(entry, window, origin, first, last) if entry.groups else {}
         released = window[position - origin : first - origin]
-        self._remember(released)
-        match = Match(index, first, last, window[first - origin : last - origin], captures, self._before)
+        found_text = window[first - origin : last - origin]
+        if self.context_size:
+            self._remember(released)
+        match = Match(index, first, last, found_text, captures, self._before)
         if last >= fresh_at and start < len(text):
             window, origin = text, fresh_at - start
-        self._remember(match.text)
+        if self.context_size:
+            self._remember(found_text)
         if self._plain and last != self._guard_at:
             self._linear.start(last, "")
         else:

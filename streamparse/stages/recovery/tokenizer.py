@@ -114,10 +114,11 @@ class RecoveringTokenizer:
 
     def plain_text(self) -> PlainText | None:
         """What the next pieces of text become if they are plain; None where they have to be fed in any case."""
-        field = self.writer.plain_field
-        if field is None or not self.mode.plain or self._scanner.held or not self._scanner.position:
+        mode, scanner = self.mode, self._scanner
+        if not scanner.idle or not mode.plain or not scanner.position:
             return None
-        return self.mode.watched.plain_text(field)
+        field = self.writer.plain_field
+        return None if field is None else mode.watched.plain_text(field)
 
     def skip(self, text: str) -> None:
         """Text that was passed by as plain."""
