@@ -56,18 +56,21 @@ class PointReader(Protocol):
 class Step(dict[str, tuple[str, "Step"]]):
     """A point: for each piece of text that is known there, what goes out, and the step that follows.
 
-    In a word, which differs from time to time, the pieces that end it are in ``ends`` instead, and where the word
-    stands in what goes out there is a ``SLOT``. ``word`` is the step in the word that begins here.
+    Pieces that lead into a word are in ``begins`` instead, with the beginning of the word. In a word, which differs
+    from time to time, those that end it are in ``ends``, also with that of the word they lead into, if they do; where
+    the word that has ended stands in what goes out there is a ``SLOT``. ``word`` is the step in the word that begins
+    right here.
     """
 
-    __slots__ = ("ends", "in_word", "passing", "point", "word")
+    __slots__ = ("begins", "ends", "in_word", "passing", "point", "word")
 
     def __init__(self, point: Any, passing: Passing | None, *, in_word: bool) -> None:
         super().__init__()
         self.point = point
         self.passing = passing
         self.in_word = in_word
-        self.ends: dict[str, tuple[str, Step]] = {}
+        self.begins: dict[str, tuple[str, Step, str]] = {}
+        self.ends: dict[str, tuple[str, Step, str]] = {}
         self.word: Step | None = None
 
 
@@ -100,11 +103,17 @@ class Steps:
             step = self._steps[point] = Step(point, reader.passing, in_word=reader.word is not None)
         return step
 
-    def learn(self, step: Step, text: str, piece: str, following: Step) -> None:
-        """Remember what a piece of text did."""
-        if len(text) <= PIECE_AT_MOST and self._pieces < PIECES_AT_MOST:
-            self._pieces += 1
-            (step.ends if step.in_word else step)[text] = piece, following
+    def learn(self, step: Step, text: str, piece: str, following: Step, word: str = "") -> None:
+        """Remember what a piece of text did, which led into the ``word`` if the following step is in one."""
+        if len(text) > PIECE_AT_MOST or self._pieces >= PIECES_AT_MOST:
+            return
+        self._pieces += 1
+        if step.in_word:
+            step.ends[text] = piece, following, word
+        elif following.in_word:
+            step.begins[text] = piece, following, word
+        else:
+            step[text] = piece, following
 
 
 class Walk:
@@ -141,6 +150,9 @@ class Walk:
         if known is not None:
             piece, self.step = known
             return piece
+        if (begun := step.begins.get(text)) is not None:
+            piece, self.step, self._word = begun
+            return piece
         if step.word is not None and (word := NUMBER_ALONE.fullmatch(text)) is not None:
             self._word, self.step = word[1], step.word
             return ""
@@ -175,8 +187,13 @@ class Walk:
     def _learn_from(self, text: str, read: Callable[[str], bool]) -> None:
         """Have the reader read a piece of text from where the walk has come, and remember what it did."""
         step, word, out = self.step, None, self.arguments.out
-        if step.in_word and WORD.match(text) is None:
-            word = self._compact_word()
+        if step.in_word:
+            more = WORD.match(text)
+            if more is not None and more.end() < len(text) and len(self._word) < POINT_AT_MOST:
+                self._word += more[0]
+                text, more = text[more.end() :], None
+            if more is None:
+                word = self._compact(self._word)
         self._go_to_step(self._word if word is None else SLOT)
         before = len(out)
         goes_on = read(text)
@@ -186,31 +203,37 @@ class Walk:
         self.step = self._step_here() if goes_on else NOWHERE
         if step is NOWHERE or self.step is NOWHERE:
             return
-        if not self.step.in_word:
-            if word is not None or not step.in_word:
-                self._steps.learn(step, text, piece, self.step)
-        elif not step.in_word and NUMBER_ALONE.fullmatch(text) is not None:
+        if self.step.in_word and not step.in_word and NUMBER_ALONE.fullmatch(text) is not None:
             step.word = self.step
+        elif word is not None or not step.in_word:
+            self._steps.learn(step, text, piece, self.step, self._word)
 
     def settle(self) -> None:
         """Take the reader to where the walk has come."""
         self._go_to_step(self._word)
 
     def _take_in_word(self, text: str) -> str | None:
-        if WORD.fullmatch(text) and len(self._word) < POINT_AT_MOST:
-            self._word += text
-            return ""
+        word = self._word
+        more = WORD.match(text)
+        if more is not None:
+            if len(word) >= POINT_AT_MOST:
+                return None
+            word += more[0]
+            if more.end() == len(text):
+                self._word = word
+                return ""
+            text = text[more.end() :]
         known = self.step.ends.get(text)
-        word = None if known is None else self._compact_word()
-        if known is None or word is None:
+        compact = None if known is None else self._compact(word)
+        if known is None or compact is None:
             return None
-        piece, self.step = known
-        return piece.replace(SLOT, word)
+        piece, self.step, self._word = known
+        return piece.replace(SLOT, compact)
 
-    def _compact_word(self) -> str | None:
-        """The word, which is whole, as compact JSON; None where it stands for no value."""
+    def _compact(self, word: str) -> str | None:
+        """A word that is whole as compact JSON; None where it stands for no value."""
         try:
-            return self._reader.compact_word(self._word)
+            return self._reader.compact_word(word)
         except NotCertain:
             return None
 

@@ -92,6 +92,17 @@ def test_numbers_differ_where_all_else_is_known(core: Any, number: str, compact:
 
 
 @pytest.mark.usefixtures("remembered_at_once")
+@pytest.mark.parametrize(
+    "pieces", [['"n": 1', '2, "m": 3', "}"], ['"n"', ": 12,", '"m": ', "3}"], ['"n": 12, "m": 3}']]
+)
+def test_pieces_may_lead_into_a_number_out_of_it_and_into_the_next(core: Any, pieces: list[str]) -> None:
+    reading = core(template(JSON_CALL))
+    for index in range(3):
+        given_out = deltas_of(reading, ["<call f>", "{", *pieces, "</call>"])
+        assert "".join(event.get("arguments", "") for event in given_out) == '{"n":12,"m":3}', index
+
+
+@pytest.mark.usefixtures("remembered_at_once")
 def test_a_word_that_is_no_value_ends_what_can_be_known(core: Any) -> None:
     reading = core(template(JSON_CALL), lenient=True)
     for number, given_out in (("7", '{"n":7,"m":1}'), ("seven", '{"n":'), ("7", '{"n":7,"m":1}')):
@@ -130,6 +141,7 @@ def test_long_words_and_keys_take_linear_time_character_by_character(core: Any, 
 PIECES = st.lists(
     st.sampled_from(
         ['"', "a", "\\", "n", '": ', ", ", ",", "{", "}", "[", "]", " 1", "2", ".5", "true", "nul", "l", '"b": ', "é"]
+        + ['": 1', "0, 2", "1,-", "l, fal", "[1", '5, "c": 3', '7, "']
     ),
     max_size=12,
 )
