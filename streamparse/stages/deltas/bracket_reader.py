@@ -85,11 +85,13 @@ class BracketReader:
     @property
     def point(self) -> Point | None:
         """Where the reading is, but for the ``word``: from the same point on, the same text is read the same."""
-        parts = [*self._word[:POINT_AT_MOST], *(self._key or ())[:POINT_AT_MOST]]
-        if len(parts) >= POINT_AT_MOST or sum(map(len, parts)) > POINT_AT_MOST:
+        key, name_or_constant = None if self._key is None else "", ""
+        if self._key and (len(self._key) >= POINT_AT_MOST or len(key := "".join(self._key)) > POINT_AT_MOST):
             return None
-        key = None if self._key is None else "".join(self._key)
-        name_or_constant = "".join(self._word) if self.word is None else ""
+        if self._word:
+            if len(self._word) >= POINT_AT_MOST or len(word := "".join(self._word)) > POINT_AT_MOST:
+                return None
+            name_or_constant = word if self._state != "word" or word in CONSTANTS else ""
         return self._state, self._stack, self._form, key, name_or_constant, self._held
 
     def go_to(self, point: Point, word: str) -> None:
@@ -228,13 +230,14 @@ class BracketReader:
     def _whole_word(self, text: str, at: int) -> tuple[int, str | None]:
         """Collect a word; it is whole when something else follows."""
         match = WORD.match(text, at)
-        if match is not None:
-            self._word.append(match[0])
-            at = match.end()
+        word = "" if match is None else match[0]
+        at += len(word)
         if at == len(text):
+            self._word.append(word)
             return at, None
-        word = "".join(self._word)
-        self._word.clear()
+        if self._word:
+            word = "".join(self._word) + word
+            self._word.clear()
         return at, word
 
     def _in_done(self, text: str, at: int) -> int:

@@ -106,25 +106,25 @@ class CallListReader(BracketReader):
         if at == len(text):
             return at
         state, character = self._state, text[at]
-        if (state in VALUES or state in KEYS) and character in QUOTES:
+        if state == "next" and character == ",":
+            self._state = AFTER_COMMA[self._stack[-1]]
+        elif (state == "colon" and character == ":") or (state == "equals" and character == "="):
+            self._state = "value"
+        elif (state in VALUES or state in KEYS) and character in QUOTES:
             self._begin_string("string", QUOTES[character])
         elif state in VALUES and character in (LIST, OBJECT):
             self._begin(character)
         elif state in VALUES and WORD.match(character):
             self._state = "word"
-            return at
+            return self._in_word(text, at)
         elif state in NAMES and WORD.match(character):
             self._state = "name"
-            return at
-        elif state == "next" and character == ",":
-            self._state = AFTER_COMMA[self._stack[-1]]
+            return self._in_name(text, at)
         elif state in MAY_CLOSE and character == CLOSES[self._stack[-1]]:
             self._close()
         elif state == "next" and not self._brackets and self._stack == CALLS and WORD.match(character):
             self._state = "call"
             return at
-        elif (state, character) in {("colon", ":"), ("equals", "=")}:
-            self._state = "value"
         elif (state, character) == ("list", "["):
             self._begin(CALLS)
         elif (state, character) == ("paren", "("):

@@ -94,6 +94,12 @@ class JsonReader(BracketReader):
         if at == len(text):
             return at
         state, character = self._state, text[at]
+        if state == "next" and character == ",":
+            self._state = AFTER_COMMA[self._stack[-1]]
+            return at + 1
+        if state == "colon" and character == ":":
+            self._state = "value"
+            return at + 1
         if state in VALUES or state in KEYS:
             opened = self._string_begins(text, at)
             if opened:
@@ -102,18 +108,13 @@ class JsonReader(BracketReader):
                 return self._opens_at(character, at)
             if state in VALUES and WORD.match(character):
                 self._state = "word"
-                return at
+                return self._in_word(text, at)
             if state in KEYS and self._unquoted_keys and KEY.match(character):
                 self._state = "name"
-                return at
-        if state == "colon" and character == ":":
-            self._state = "value"
-        elif state == "next" and character == ",":
-            self._state = AFTER_COMMA[self._stack[-1]]
-        elif state in MAY_CLOSE and character == CLOSES[self._stack[-1]]:
-            self._bracket_ends()
-        else:
+                return self._in_name(text, at)
+        if state not in MAY_CLOSE or character != CLOSES[self._stack[-1]]:
             raise NotCertain
+        self._bracket_ends()
         return at + 1
 
     def _opens_at(self, bracket: str, at: int) -> int:

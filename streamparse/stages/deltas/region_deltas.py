@@ -71,6 +71,11 @@ class RegionDeltas:
             if piece is not None:
                 return walk.events(piece)
             walk.follow(text, self._read)
+            written = walk.arguments
+            if self._reader is not None and self._document is not None and self._document.arguments is written:
+                piece = "".join(written.out)
+                written.out.clear()
+                return walk.events(piece)
         calls = self._calls
         events = [event for call in calls[self._taken :] for event in self._events(call)]
         self._taken = max(0, len(calls) - 1)

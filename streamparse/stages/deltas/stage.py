@@ -9,7 +9,7 @@ call's arguments then add up to their compact JSON text, apart from keys that we
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from streamparse.stages.deltas.arguments import ToolArguments
 from streamparse.stages.deltas.plan import is_call_field
@@ -54,19 +54,21 @@ class DeltaStage:
         self._calls = 0
 
     def feed(self, batch: list[Item]) -> list[Item]:
-        """The batch with its deltas; the very same list where it has none.
+        """The batch with its deltas.
 
         A batch has at most one :class:`RegionEnd`, as its last item (see ``up_to_each_end``): the calls of a region are
         counted when its last deltas are out.
         """
         if self._ended is not None:
             self._calls, self._ended = self._ended[1].next_index, None
+        if len(batch) == 1 and type(chunk := batch[0]) is dict and chunk["type"] == "region_chunk":
+            return cast("list[Item]", self.chunk(chunk))
         result: list[Item] = []
         for item in batch:
             result.append(item)
             result += self._deltas(item)
         self.walk = None if self._region is None else self._region.walk
-        return batch if len(result) == len(batch) else result
+        return result
 
     def chunk(self, event: Event) -> list[Event]:
         """The ``region_chunk`` event with its deltas; ``feed`` for the commonest batch, at less cost."""

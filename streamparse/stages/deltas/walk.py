@@ -69,10 +69,12 @@ class Step(dict[str, tuple[str, "Step"]]):
         self.point = point
         self.passing = passing
         self.in_word = in_word
-        self.begins: dict[str, tuple[str, Step, str]] = {}
-        self.ends: dict[str, tuple[str, Step, str]] = {}
+        self.begins = self.ends = _NOTHING
         self.word: Step | None = None
 
+
+_NOTHING: dict[str, tuple[str, Step, str]] = {}
+"""Nothing is known yet: most steps stay without any such pieces."""
 
 NOWHERE = Step(None, None, in_word=False)
 """The step where the reading stands at no point: nothing is known."""
@@ -109,8 +111,12 @@ class Steps:
             return
         self._pieces += 1
         if step.in_word:
+            if step.ends is _NOTHING:
+                step.ends = {}
             step.ends[text] = piece, following, word
         elif following.in_word:
+            if step.begins is _NOTHING:
+                step.begins = {}
             step.begins[text] = piece, following, word
         else:
             step[text] = piece, following

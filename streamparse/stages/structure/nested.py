@@ -135,8 +135,9 @@ class NestedStructure:
             text = self._held + text
             self._held = ""
         at, size = 0, len(text)
+        steps = STEPS
         while at < size:
-            at = STEPS[self._state](self, text, at)
+            at = steps[self._state](self, text, at)
 
     def copy(self) -> Self:
         """Another reader with the same state."""
@@ -281,8 +282,15 @@ class NestedStructure:
         if at == len(text):
             return at
         character, state = text[at], self._state
-        if state in ITEMS and (opened := self._string_opens(text, at)):
+        if state == "next":
+            return self._between(text, at)
+        if state not in ITEMS:
+            pass
+        elif character in self._grammar.quotes_by_character and (opened := self._string_opens(text, at)):
             return opened
+        elif self._stack and WORD.match(character):
+            self._due, self._state, self._word = state, "word", words.START
+            return self._in_word(text, at)
         if not self._stack and character == "`":
             return self._after_fence(text, at)
         if state == "key" and character == "{" and self._stack == [OBJECT] and self.begins is None:
@@ -295,7 +303,7 @@ class NestedStructure:
             return len(text)
         if state in ITEMS and WORD.match(character):
             self._due, self._state, self._word = state, "word", words.START
-            return at
+            return self._in_word(text, at)
         if (state, character) in OPENS:
             return self._opens(OPENS[state, character], at)
         if character == "(" and self._grammar.calls and state in TUPLES:
@@ -352,6 +360,10 @@ class NestedStructure:
     def _between(self, text: str, at: int) -> int:
         """Take what stands between items: a comma, a closing bracket, or what doesn't belong there."""
         character, state, inner = text[at], self._state, self._stack[-1]
+        if state == "next" and character == ",":
+            self._item_follows(text, at)
+            self._state = DUE[inner]
+            return at + 1
         if state == "equals":  # a value without a name
             if self._word not in words.WHOLE:
                 self._breaks()
@@ -365,10 +377,6 @@ class NestedStructure:
                 self._state = "next"
             else:
                 return at + 1
-        elif character == ",":
-            self._item_follows(text, at)
-            self._state = DUE[inner]
-            return at + 1
         elif WORD.match(character) or character in "[{(" or character in self._grammar.quotes_by_character:
             if inner == CALLS and not self._grammar.brackets:
                 self._item_follows(text, at)
