@@ -121,6 +121,17 @@ class Arguments:
         self.target.append(compact(value))
         self._value_ended()
 
+    @property
+    def takes_entries(self) -> bool:
+        """Whether entries of what is open go out as they stand: nothing in it is cast or withheld."""
+        return self._frame.inner is None and self.target is self.out
+
+    def entries(self, text: str) -> None:
+        """Whole entries of the innermost object or list, as compact JSON, each with its comma."""
+        frame = self._frame
+        self.target.append(f"{',' if frame.count else ''}{text[:-1]}")
+        self._frame = frame.after_entry()
+
     def string_begins(self) -> None:
         """A string begins."""
         place = self._take_place()

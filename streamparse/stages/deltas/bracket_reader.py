@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from streamparse.stages.content import plain_entries
 from streamparse.stages.deltas.compact import Passing, string_body
 from streamparse.stages.deltas.document import CallDocument, NotCertain
 from streamparse.stages.deltas.escapes import read_escape
@@ -24,6 +25,13 @@ CONSTANTS = ("true", "false", "null", "True", "False", "None")
 
 CALLS, ARGUMENTS, LIST, OBJECT = "C", "(", "[", "{"
 """What stands on the stack for each thing that is open; a list of calls and a call's arguments are those of Python."""
+
+PLAIN = {
+    (OBJECT, "key"): plain_entries.MEMBERS,
+    (LIST, "value"): plain_entries.ITEMS,
+    (ARGUMENTS, "argument"): plain_entries.ARGUMENTS,
+}
+"""The plain entries that are taken at once, by what they stand in and what is due there behind a comma."""
 
 CLOSES = {CALLS: "]", ARGUMENTS: ")", LIST: "]", OBJECT: "}"}
 
@@ -125,6 +133,20 @@ class BracketReader:
     def _take_name(self, name: str) -> None:
         """Take a whole name."""
         raise NotImplementedError
+
+    def _after_plain_entries(self, text: str, at: int, due: str, depth_at_most: int) -> int:
+        """The place after the plain entries that stand here, which are taken; ``due`` is what is due behind them."""
+        stack = self._stack
+        if len(text) - at < plain_entries.AT_LEAST or not stack or not self._document.takes_entries:
+            return at
+        entries = PLAIN.get((stack[-1], due))
+        if entries is None or len(stack) + plain_entries.NESTED_AT_MOST >= depth_at_most:
+            return at
+        end = plain_entries.end_of(entries, text, at)
+        if end > at:
+            self._document.entries(plain_entries.compact(entries, text[at:end]))
+            self._state = due
+        return end
 
     def _hold(self, text: str, at: int) -> int:
         self._held = text[at:]

@@ -35,6 +35,8 @@ from streamparse.stages.deltas.json_reader import as_written
 # What is due at the beginning of what a bracket opens, and after a comma in it.
 FIRST = {CALLS: "first call", ARGUMENTS: "first argument", LIST: "first value", OBJECT: "first key"}
 AFTER_COMMA = {CALLS: "call", ARGUMENTS: "argument", LIST: "value", OBJECT: "key"}
+# What is due again after an entry, by what is due where one may stand.
+DUE = {FIRST[what]: due for what, due in AFTER_COMMA.items()} | {due: due for due in AFTER_COMMA.values()}
 MAY_CLOSE = frozenset({*FIRST.values(), "next"})
 WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 """Words that are compact as they stand, and by far the most frequent ones."""
@@ -110,6 +112,8 @@ class CallListReader(BracketReader):
             self._state = AFTER_COMMA[self._stack[-1]]
         elif (state == "colon" and character == ":") or (state == "equals" and character == "="):
             self._state = "value"
+        elif state in DUE and (end := self._after_plain_entries(text, at, DUE[state], MAX_DEPTH)) > at:
+            return end
         elif (state in VALUES or state in KEYS) and character in QUOTES:
             self._begin_string("string", QUOTES[character])
         elif state in VALUES and character in (LIST, OBJECT):

@@ -24,6 +24,7 @@ class Nothing:
     """Takes the parts of a value that is of no interest, up to its end."""
 
     __slots__ = ("_depth", "complete")
+    takes_entries = True
 
     def __init__(self) -> None:
         self._depth = 0
@@ -40,6 +41,9 @@ class Nothing:
 
     def key(self, _key: str) -> None:
         """A member's key."""
+
+    def entries(self, _text: str) -> None:
+        """Whole entries of the innermost object or list."""
 
     def word(self, _text: str) -> None:
         """A number or a name."""
@@ -150,6 +154,15 @@ class CallDocument:
         sink.word(text)
         if sink.complete:
             self._value_ends()
+
+    @property
+    def takes_entries(self) -> bool:
+        """Whether entries of what is open go out as they stand."""
+        return self._sink is not None and self._sink.takes_entries
+
+    def entries(self, text: str) -> None:
+        """Whole entries of the innermost object or list, as compact JSON, each with its comma."""
+        self._sink.entries(text)  # type: ignore[union-attr]
 
     def value(self, value: Any) -> None:
         """A whole value among the arguments, cast already."""

@@ -24,6 +24,8 @@ DEPTH_AT_MOST = 500
 # What is due at the beginning of a list or an object, and after an item in it.
 FIRST = {"[": "first value", "{": "first key"}
 AFTER_COMMA = {"[": "value", "{": "key"}
+# What is due again after an entry, by what is due where one may stand.
+DUE = {FIRST[bracket]: due for bracket, due in AFTER_COMMA.items()} | {due: due for due in AFTER_COMMA.values()}
 # Where a bracket may close what it stands in.
 MAY_CLOSE = frozenset({"first value", "first key", "next"})
 
@@ -100,6 +102,10 @@ class JsonReader(BracketReader):
         if state == "colon" and character == ":":
             self._state = "value"
             return at + 1
+        if state in DUE and not self._delimiters:
+            end = self._after_plain_entries(text, at, DUE[state], DEPTH_AT_MOST)
+            if end > at:
+                return end
         if state in VALUES or state in KEYS:
             opened = self._string_begins(text, at)
             if opened:

@@ -30,6 +30,9 @@ PIECES_AT_MOST = 20_000
 PIECE_AT_MOST = 24
 """How many steps and pieces of text are remembered, and how long the pieces are that are."""
 
+CUT_AT_MOST = 256
+"""How long a text is at most that is cut into parts; a longer one costs the reader less as it is."""
+
 
 class PointReader(Protocol):
     """A reader that can be at points: it reads the same text the same each time it goes on from the same point."""
@@ -183,6 +186,10 @@ class Walk:
 
         What goes out is in the ``arguments`` then.
         """
+        if len(text) > CUT_AT_MOST:
+            self.settle()
+            self.step = self._step_here() if read(text) else NOWHERE
+            return
         for part in PART.findall(text) if len(text) > PIECE_AT_MOST else (text,):
             piece = self.take(part)
             if piece is None:

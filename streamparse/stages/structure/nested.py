@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from streamparse.snapshot import expect_like
+from streamparse.stages.content import plain_entries
 from streamparse.stages.structure import words
 from streamparse.stages.structure.literal import overlap
 
@@ -63,6 +64,12 @@ CLOSES = {LIST: "]", OBJECT: "}", CALLS: "]", ARGUMENTS: ")", TUPLE: ")"}
 DUE = {LIST: "value", OBJECT: "key", CALLS: "call", ARGUMENTS: "argument", TUPLE: "value"}
 # What is due after a word or a string that came where the first was due.
 AFTER = {"value": "next", "member": "next", "key": "colon", "call": "paren", "argument": "equals"}
+# The plain entries that are passed over at once, by what is due and the brackets that it is due in.
+PLAIN = {
+    ("key", OBJECT): plain_entries.MEMBERS,
+    ("value", LIST): plain_entries.ITEMS,
+    ("argument", ARGUMENTS): plain_entries.ARGUMENTS,
+}
 # The brackets that open something, by what is due.
 OPENS = {
     **{(due, bracket): bracket for due in ("value", "member", "argument") for bracket in (LIST, OBJECT)},
@@ -286,6 +293,8 @@ class NestedStructure:
             return self._between(text, at)
         if state not in ITEMS:
             pass
+        elif len(text) - at >= plain_entries.AT_LEAST and (end := self._after_plain_entries(text, at)) > at:
+            return end
         elif character in self._grammar.quotes_by_character and (opened := self._string_opens(text, at)):
             return opened
         elif self._stack and WORD.match(character):
@@ -313,6 +322,14 @@ class NestedStructure:
             self._is_sure()
             return at + 1
         return self._between(text, at)
+
+    def _after_plain_entries(self, text: str, at: int) -> int:
+        """The place after the plain entries that stand here; those of an outermost list are told of one by one."""
+        stack = self._stack
+        if not self.begins or not stack or (len(stack) == 1 and stack[0] != OBJECT):
+            return at
+        entries = PLAIN.get((self._state, stack[-1]))
+        return at if entries is None else plain_entries.end_of(entries, text, at)
 
     def _after_fence(self, text: str, at: int) -> int:
         """The place after a code fence that the value stands in."""
