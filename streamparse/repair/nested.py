@@ -7,6 +7,7 @@ its own, goes through the text once, and reads integers exactly.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from streamparse.repair.frame import Frame
 from streamparse.repair.reading import Reading
 from streamparse.repair.scalars import read_scalar
 from streamparse.repair.strings import DOUBLE, SINGLE, Quote, closing_after, read_string
+from streamparse.stages.content import plain_entries
 
 BARE_KEY = re.compile(r"[\w$][\w$.-]*+")
 DIALECT_KEY = re.compile(r"\w++")
@@ -201,9 +203,24 @@ class NestedReader:
         if not first and not comma:
             self._comma_is_missing(is_object)
         if is_object:
+            self._take_plain_members(frame)
             frame.key = self._key()
             reading.blanks()
         return True
+
+    def _take_plain_members(self, frame: Frame) -> None:
+        """Read the members that are plain JSON, up to one that is not, or the last one."""
+        reading, start = self.reading, self.reading.position
+        if self._grammar.quotes:
+            return
+        end = plain_entries.end_of(plain_entries.SCALAR_MEMBERS, reading.text, start)
+        if end > start:
+            members = reading.text[start:end].rstrip()
+            for key, value in json.loads(f"{{{members[:-1]}}}").items():
+                frame.key = key
+                frame.add(value, None)
+            reading.looked(end - start)
+            reading.position = end
 
     def _comma_is_missing(self, is_object: bool) -> None:
         """Refuse whatever is not certainly the next item."""

@@ -44,8 +44,8 @@ _VALUE = (
 MEMBERS = re.compile(f"(?:{_member(_VALUE)},)++")
 """Members of an object."""
 
-SCALAR_MEMBERS = re.compile(f"(?:{_member(_SCALAR)},)++")
-"""Members of an object in which nothing is nested."""
+SCALAR_MEMBERS = re.compile(f'(?:(?>{_member(_SCALAR)},))+{_BLANKS}(?=")')
+"""Members of an object in which nothing is nested, up to another key."""
 
 ITEMS = re.compile(f"(?:{_padded(_VALUE)},)++")
 """Items of a list."""
