@@ -180,6 +180,7 @@ class ResponseParser:
         self._tell: Callable[[], object] | None = None
         self._put_off: deque[list[Any]] = deque()
         self.waiting = False
+        self.last_used = 0.0
 
     def _feed_prefix(self, prefix: str) -> list[Event]:
         events: list[Event] = []
@@ -483,7 +484,7 @@ class ResponseParser:
         events = self._after_regions(self._regions.feed(text), len(text))
         plain = None if self.waiting else self._regions.plain_text()
         if plain is not None:
-            room = self._content.room // PLAIN_PIECE_AT_MOST  # what passes must not make the region longer than it may be
+            room = self._content.room // PLAIN_PIECE_AT_MOST  # so that what passes can not make a region too long
             self._plain = plain if room else None
             self._granted_at_most = min(room, PIECES_AT_MOST)
             self._granted = self._room = min(self._granted_at_most, TOGETHER)

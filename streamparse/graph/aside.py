@@ -9,6 +9,7 @@ operator, so there are no locks.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Hashable
 from functools import partial
@@ -39,7 +40,7 @@ class Work:
     who gives it up unfinished sets it back.
     """
 
-    __slots__ = ("_outcome", "_step", "chunks", "ends", "key", "parser", "seen", "taken", "then", "weight")
+    __slots__ = ("_outcome", "_step", "chunks", "ends", "key", "last_used", "parser", "seen", "taken", "then", "weight")
 
     def __init__(
         self,
@@ -58,6 +59,7 @@ class Work:
         self.seen: ParserStatistics | None = None
         self.chunks: deque[Any] = deque()
         self.weight = 0
+        self.last_used = -math.inf if parser is None else parser.last_used
         self._step = step
         self._outcome: Outcome | None = None
 
@@ -72,8 +74,9 @@ class Work:
         assert self._outcome is not None
         return self._outcome
 
-    def queue(self, chunk: Any) -> None:
+    def queue(self, chunk: Any, now: float) -> None:
         """Keep a chunk that has to wait until the work has been done."""
+        self.last_used = now
         self.chunks.append(chunk)
         self.weight += weigh(chunk)
 
@@ -88,6 +91,7 @@ class Work:
         earlier.chunks.extendleft(reversed(self.chunks))
         self.chunks, earlier.chunks = earlier.chunks, deque()
         self.weight += earlier.weight
+        self.last_used = earlier.last_used
 
     def statistics(self) -> ParserStatistics | None:
         """What the parser has seen; where a thread may be at work on it, what it had seen before."""

@@ -91,7 +91,7 @@ class KeyedParser:
         self._max_open = max_open
         self._clock = clock
         self._open: dict[Hashable, ResponseParser] = {}
-        self._order = None if idle_seconds is None else UseOrder(idle_seconds, clock())
+        self._order = None if idle_seconds is None else UseOrder(idle_seconds, self._last_used)
         self._begun: dict[Hashable, float] = {}  # when those were opened that have had no events yet
         self._opened_now: set[Hashable] = set()  # whose events may be those of the prefix, for which nobody waited
         self._spent = Spent(max_open)
@@ -113,16 +113,15 @@ class KeyedParser:
         for key, chunk in batch:
             parser = get_parser(key)
             if parser is not None and type(chunk) is str:
+                parser.last_used = now
                 try:
                     events = parser.feed(chunk)
                 except Exception as error:
                     events = self._fail(key, parser, error, now)
             else:
                 events = self._take(key, chunk, now)
-            earlier = made.get(key)
-            if earlier is None:
-                made[key] = events
-            else:
+            earlier = made.setdefault(key, events)
+            if earlier is not events:
                 earlier += events
         self._tally.chunks += len(batch)
         return self._given(made, now)
@@ -269,25 +268,24 @@ class KeyedParser:
 
     def _given(self, made: dict[Hashable, list[Event]], now: float | None) -> Events:
         """What was made, as pairs, counted; ``now`` is when the keys were used, if they were."""
-        if now is not None and self._order is not None:
-            self._order.use(made)
         if self._begun and now is not None:
             for key in (self._begun.keys() & made.keys()) - self._opened_now:
                 if made[key]:
                     self._tally.first_events += 1
                     self._tally.first_event_seconds += now - self._begun.pop(key)
             self._opened_now.clear()
-        pairs = [pair for pair in made.items() if pair[1]]
-        self._tally.events += sum([len(events) for _, events in pairs])
-        return pairs
+        self._tally.events += sum(map(len, made.values()))
+        return list(made.items()) if all(made.values()) else [pair for pair in made.items() if pair[1]]
 
     def _take(self, key: Hashable, chunk: Any, now: float) -> list[Event]:
         """Take any chunk of any key: what ``feed`` does not do by itself."""
         waiting = self._aside.works
         if key in waiting:
-            waiting[key].queue(chunk)
+            waiting[key].queue(chunk, now)
             return []
         parser = self._open.get(key)
+        if parser is not None:
+            parser.last_used = now
         events: list[Event] = []
         if chunk is EXPIRED or chunk is FINISHED:
             if chunk is FINISHED:
@@ -341,10 +339,15 @@ class KeyedParser:
         self._open[key] = parser
         if self._large is not None:
             self._aside.put_off(parser, key, self._large)
-        self._begun[key] = now
+        self._begun[key] = parser.last_used = now
         if self._order is not None:
             self._order.begin(key, now)
         self._tally.opened += 1
+
+    def _last_used(self, key: Hashable) -> float:
+        """When a chunk of a key came last; a key that is set aside takes chunks too."""
+        work = self._aside.works.get(key)
+        return self._open[key].last_used if work is None else work.last_used
 
     def _forget(self, key: Hashable, seen: ParserStatistics | None) -> None:
         self._open.pop(key, None)
