@@ -50,6 +50,8 @@ from streamparse.tokens.marks import TokenMarks
 
 Event = dict[str, Any]
 
+_NO_TOKENS: frozenset[str] = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class CoreStage:
@@ -147,7 +149,7 @@ class ResponseParser:
         self._detokenizer = None if tokenizer is None else Detokenizer(tokenizer, marks=marks, offsets=spans)
         self._anchor = AnchorTrim(template.start_anchor, keep_unanchored=not lenient, seconds=limits.pattern_seconds)
         captures = spans or options.deltas
-        tokens = frozenset(marks.texts.values()) if marks is not None else frozenset()
+        tokens = frozenset(marks.texts.values()) if marks is not None else _NO_TOKENS
         self._regions: RegionTokenizer | RecoveringTokenizer = (
             RecoveringTokenizer(template, spans=spans, captures=captures, limits=limits, tokens=tokens)
             if lenient
@@ -173,12 +175,12 @@ class ResponseParser:
         self._plain: PlainText | None = None
         self._room = 0  # how many pieces of plain text may pass before _pass has to be asked
         self._passed = ""  # their text, as far as it is not in _passed_before
-        self._passed_before: list[str] = []
+        self._passed_before: Sequence[str] = ()
         self._granted = self._granted_at_most = 0  # pieces that might pass so far, and may in all
         self._tail = ""  # the end of the text so far where it may be the beginning of a delimiter, not yet given out
         self._large: float = math.inf
         self._tell: Callable[[], object] | None = None
-        self._put_off: deque[list[Any]] = deque()
+        self._put_off: deque[list[Any]] | None = None
         self.waiting = False
         self.last_used = 0.0
 
@@ -282,7 +284,7 @@ class ResponseParser:
         try:
             return self._parsed(self._next_put_off())
         except ParseError as error:
-            self._put_off.clear()
+            self._put_off = None
             self.waiting = False
             self._ended = _stopped_at(error)
             raise
@@ -290,6 +292,7 @@ class ResponseParser:
             raise self._unexpected(error) from error
 
     def _next_put_off(self) -> list[Any]:
+        assert self._put_off is not None, "something waits"
         items = self._put_off.popleft()
         self.waiting = bool(self._put_off)
         return items
@@ -513,7 +516,7 @@ class ResponseParser:
 
     def _put_together(self) -> bool:
         """Keep what has passed as one text; tell whether more may pass."""
-        self._passed_before.append(self._passed)
+        self._passed_before = [*self._passed_before, self._passed]
         self._passed = ""
         self._room = min(self._granted_at_most - self._granted, TOGETHER)
         self._granted += self._room
@@ -531,7 +534,7 @@ class ResponseParser:
             field, self._plain = self._plain.event["field"], None
             count, self._granted, self._room = self._granted - self._room, 0, 0
             text, self._passed = "".join([*self._passed_before, self._passed]), ""
-            self._passed_before.clear()
+            self._passed_before = ()
             if text:
                 self._count_events(count)
                 self._regions.skip(text)
@@ -559,6 +562,7 @@ class ResponseParser:
             return []
         self._count_events(len(items))
         if self.waiting or (self._content.size + amount > self._large and any(map(_ends_structure, items))):
+            self._put_off = self._put_off or deque()
             self._put_off.append(items)
             began, self.waiting = not self.waiting, True
             if began and self._tell is not None:

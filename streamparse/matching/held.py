@@ -17,17 +17,21 @@ class HeldText:
     def __init__(self) -> None:
         self._text = ""
         self._text_start = 0
-        self._blocks: list[str] = []
-        self._parts: list[str] = []
+        # Most streams hold nothing at most times: there are thousands of them, and lists have to be looked through by
+        # Python's garbage collector.
+        self._blocks: list[str] | tuple[()] = ()
+        self._parts: list[str] | tuple[()] = ()
         self.length = 0
 
     def append(self, part: str) -> None:
         """Holds one more part."""
-        self._parts.append(part)
+        self._parts = parts = self._parts or []
+        parts.append(part)
         self.length += len(part)
-        if len(self._parts) >= _PARTS_PER_BLOCK:
-            self._blocks.append("".join(self._parts))
-            self._parts.clear()
+        if len(parts) >= _PARTS_PER_BLOCK:
+            self._blocks = blocks = self._blocks or []
+            blocks.append("".join(parts))
+            parts.clear()
 
     def append_rest(self, text: str, start: int) -> None:
         """Holds ``text[start:]``."""
@@ -54,18 +58,19 @@ class HeldText:
     def clear(self) -> None:
         """Holds nothing any more."""
         self._text, self._text_start = "", 0
-        self._blocks.clear()
-        self._parts.clear()
+        self._blocks = self._parts = ()
         self.length = 0
 
     def take_all(self) -> str:
         """All that is held, which is then no longer held."""
         if len(self._parts) == 1 and len(self._parts[0]) == self.length:
+            text = self._parts[0]
+            self._parts = ()
             self.length = 0
-            return self._parts.pop()
+            return text
         if not self._blocks and self._text_start == len(self._text):
             text = "".join(self._parts)
-            self._parts.clear()
+            self._parts = ()
             self.length = 0
             return text
         text = self.peek()

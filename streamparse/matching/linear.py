@@ -6,6 +6,8 @@ decided, the match (``found``). Each character is looked at once, whatever the p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from streamparse.errors import LimitError
 from streamparse.limits import how_to_raise
 from streamparse.matching.automaton import Automaton, Edge, State
@@ -14,6 +16,8 @@ from streamparse.matching.step import ANY, EDGE, HERE, Record
 from streamparse.matching.watch import Watch
 
 UNKNOWN_EDGE = Edge(State((), (), EDGE), None)
+_NO_SHORTCUTS = Shortcuts()
+"""Those of every stream that has not been on a long pursuit, as most never are; nothing is noted in it."""
 
 
 class LinearSeeker:
@@ -27,7 +31,7 @@ class LinearSeeker:
 
     def __init__(self, watch: Watch, limit: int) -> None:
         self.limit = limit
-        self.shortcuts = Shortcuts()
+        self.shortcuts = _NO_SHORTCUTS
         self.reset(watch, 0, "", guarded=False)
 
     def reset(self, watch: Watch, position: int, before: str, *, guarded: bool) -> None:
@@ -42,7 +46,7 @@ class LinearSeeker:
         """Starts at a position with the watch that is in force."""
         automaton = self.automaton
         self.read = position
-        self.registers: list[int] = []
+        self.registers: Sequence[int] = ()
         self.found: tuple[int, int, int] | None = None
         if self.shortcuts.notes:
             self.shortcuts.give_up()
@@ -93,6 +97,8 @@ class LinearSeeker:
         """Goes on where an earlier pursuit led from here; where none did, notes the place for a later one."""
         outcome = self.shortcuts.outcome(position, self.state, known_until)
         if outcome is None:
+            if self.shortcuts is _NO_SHORTCUTS:
+                self.shortcuts = Shortcuts()
             self.shortcuts.note(position, self.state, self.registers)
             return None
         self.shortcuts.follow(outcome)
@@ -134,7 +140,7 @@ class LinearSeeker:
             move = moves[0]
             self.registers = [old[move] if move >= 0 else place + HERE - move]
         else:
-            self.registers = [old[m] if m >= 0 else place + HERE - m for m in moves] if moves else []
+            self.registers = [old[m] if m >= 0 else place + HERE - m for m in moves] if moves else ()
         if self.shortcuts.notes:
             self.shortcuts.move(moves, place)
 
@@ -182,7 +188,7 @@ class LinearSeeker:
             assert self.idle.run_end is not None
             if base + self.idle.run_end(text, at).end() - self.registers[0] > self.limit:
                 self.raise_limit()
-        self.registers = []
+        self.registers = ()
 
     def guarded_step(self, character: str, at: int) -> int:
         """The first step where an empty match is forbidden."""

@@ -74,8 +74,10 @@ class Scanner:
         pattern_steps: int = DEFAULT_LIMITS.pattern_steps,
         pattern_seconds: float = DEFAULT_LIMITS.pattern_seconds,
     ) -> None:
-        self._budget = Budget(pattern_steps)
-        self._search_time = SearchTime(pattern_seconds)
+        self._pattern_steps = pattern_steps
+        self._pattern_seconds = pattern_seconds
+        self._budget: Budget | None = None
+        self._search_time: SearchTime | None = None
         self.limit = limit
         self.watch = watch
         self.context_size = watch.context if context is None else context
@@ -83,7 +85,6 @@ class Scanner:
         self._guard_at = -1
         self._held = HeldText()
         self._linear = LinearSeeker(watch, limit)
-        self._alone = (self._linear,)
         self._start_seekers(position)
 
     @property
@@ -138,6 +139,11 @@ class Scanner:
         self._guard_at = self.position
         self._start_seekers(self._guard_at)
 
+    @property
+    def _seekers(self) -> Sequence[Seeker]:
+        """Those that look for the delimiters of the watch, the automaton first."""
+        return (self._linear, *self._others)
+
     def _start_seekers(self, position: int) -> None:
         """Looks for the delimiters of the watch from a position on, at which nothing is held."""
         watch = self.watch
@@ -146,10 +152,9 @@ class Scanner:
         guarded = self._guard_at == position
         self._read = position
         self._linear.reset(watch, position, self._before, guarded=guarded)
-        self._seekers: Sequence[Seeker] = self._alone
+        self._others: Sequence[Seeker] = ()
         if not watch.plain:
-            self._seekers = [
-                self._linear,
+            self._others = [
                 *[self._bounded(index, guarded) for index in watch.bounded],
                 *[self._deferred(index, guarded) for index in watch.deferred],
             ]
@@ -159,6 +164,8 @@ class Scanner:
     def _bounded(self, index: int, guarded: bool) -> BoundedSeeker:
         program = self.watch.entries[index].backtracking
         assert program is not None
+        if self._budget is None:
+            self._budget = Budget(self._pattern_steps)
         return BoundedSeeker(
             program,
             self.watch.starts[index],
@@ -172,6 +179,8 @@ class Scanner:
 
     def _deferred(self, index: int, guarded: bool) -> DeferredSeeker:
         delimiter = self.watch.entries[index]
+        if self._search_time is None:
+            self._search_time = SearchTime(self._pattern_seconds)
         return DeferredSeeker(delimiter, index, self._read, self._before, guarded=guarded, time=self._search_time)
 
     def scan(self, text: str, start: int = 0) -> Scanned:
@@ -257,7 +266,7 @@ class Scanner:
             assert idle.run is not None
             linear.state, linear.registers = idle.run, [linear.read + cut]
         elif linear.registers:
-            linear.state, linear.registers = linear.automaton.resting, []
+            linear.state, linear.registers = linear.automaton.resting, ()
         linear.read += length
         return released, None, text, length
 

@@ -8,6 +8,7 @@ there. In come states and registers, out come ``Outcome``s.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from streamparse.matching.automaton import State
@@ -58,7 +59,7 @@ class Shortcuts:
         """Forgets the pursuit under way, which has led to nothing that anyone would ask for again."""
         self.notes.clear()
 
-    def note(self, position: int, state: State, registers: list[int]) -> None:
+    def note(self, position: int, state: State, registers: Sequence[int]) -> None:
         """Notes a place on the way; what lies before the first register will not be scanned again."""
         notes = self.notes
         if notes and notes[0].position < registers[0]:
@@ -98,7 +99,7 @@ class Shortcuts:
         self.notes.clear()
 
 
-def values(sources: tuple[Source, ...], registers: list[int]) -> list[int]:
+def values(sources: tuple[Source, ...], registers: Sequence[int]) -> list[int]:
     """The values of registers, given the values that their sources had."""
     return [registers[source] if source >= 0 else -1 - source for source in sources]
 

@@ -12,6 +12,8 @@ from streamparse.template.model import Field, ResponseTemplate
 
 Event = dict[str, Any]
 
+_NOTHING: frozenset[str] = frozenset()
+
 
 class MessageFold:
     """Collects the values of closed regions under their fields, as the template declares them.
@@ -24,7 +26,7 @@ class MessageFold:
         self._template = template
         self._lenient = lenient
         self._message: dict[str, Any] = copied(template.defaults)
-        self._written: set[str] = set()
+        self._written = _NOTHING
         self.problems: list[dict[str, Any]] = []
         self.regions = self.malformed = self.repaired = 0
         """Regions that have ended, and those among them without a value, and with a mended one."""
@@ -75,7 +77,7 @@ class MessageFold:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state that :meth:`snapshot` gave."""
-        self._written = set(state["written"])
+        self._written = frozenset(state["written"])
         unknown = self._written - self._template.fields.keys()
         if unknown:
             raise SnapshotError(f"the snapshot is damaged: there are no fields {sorted(map(repr, unknown))}")
@@ -105,7 +107,7 @@ class MessageFold:
             message[name] = _combined(message[name], value, field.policy.join)
         else:
             message[name] = value
-        self._written.add(name)
+        self._written |= {name}
 
     def _drop_unfit_default(self, name: str, kind: type) -> None:
         """Lenient: a default that values can't be added to, or an empty text, gives way to the first value."""

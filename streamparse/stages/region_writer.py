@@ -31,7 +31,7 @@ class RegionWriter:
         self._give_captures = captures
         self._most_regions = limits.regions
         self._regions = 0
-        self._blank: list[str] = []
+        self._blank: list[str] | tuple[()] = ()
         self._captures: dict[str, str] = {}
         self._body_start = 0
         self._in_prefix = False
@@ -84,10 +84,11 @@ class RegionWriter:
                 self._report_unclaimed(text, start)
                 return
             if self._keep_all and text.isspace():
-                self._blank.append(text)
+                self._blank = blank = self._blank or []
+                blank.append(text)
                 return
             text = "".join(self._blank) + text
-            self._blank.clear()
+            self._blank = ()
             start = self.position - len(text)
             self._open(implicit, start, start, {})
         self._chunk(text, start)
@@ -113,7 +114,7 @@ class RegionWriter:
         """
         if self._blank:
             blank = "".join(self._blank)
-            self._blank.clear()
+            self._blank = ()
             self._report_unclaimed(blank, self.position - len(blank))
         if self.open_field is not None:
             self._end(self.position, self.position, self._captures, closed=closed, complete=complete)
@@ -140,7 +141,7 @@ class RegionWriter:
     def restore(self, state: dict[str, Any], fields: dict[str, Field]) -> None:
         """Take up a state that :meth:`snapshot` gave; ``fields`` are the template's."""
         self._regions = state["regions"]
-        self._blank = [state["blank"]] if state["blank"] else []
+        self._blank = [state["blank"]] if state["blank"] else ()
         self._captures = dict(state["captures"])
         self._body_start = state["body_start"]
         self.position = state["position"]

@@ -65,6 +65,8 @@ class ToolSchemas:
         """
         if isinstance(tools, ToolSchemas):
             return tools
+        if tools is None:
+            return NO_TOOLS
         if not isinstance(tools or (), Iterable):
             raise ArgumentError(f"tools must be a list of tools, not {type(tools).__name__}")
         if isinstance(tools, str | bytes | Mapping):
@@ -161,6 +163,10 @@ class ToolSchemas:
             return without_sources(value)
         caster = self.caster(name) or ArgumentCaster(name, None, self._rescue)
         return without_sources({**value, "function": {**function, "arguments": caster.cast(function)}})
+
+
+NO_TOOLS = ToolSchemas({}, {})
+"""Those of every conversation without tools."""
 
 
 def without_sources(value: Any, depth: int = MAX_TRANSFORM_DEPTH) -> Any:

@@ -34,6 +34,7 @@ MODES: dict[str, Any] = {
     for mode in (Outside, Beginning, Mentioning, Opening, Talking, Parting, Aside, Calling, Doubting, Trailing)
 }
 _READ_AGAIN_FACTOR = 8
+_NOWHERE: tuple[int, frozenset[str]] = (-1, frozenset())
 
 
 @dataclass(slots=True)
@@ -79,7 +80,7 @@ class RecoveringTokenizer:
         self.prose = Prose()
         self.cut_off = False
         """Whether the generation is known to be cut off; to be set before :meth:`finish`."""
-        self._zero_width: tuple[int, set[str]] = (-1, set())
+        self._zero_width = _NOWHERE
         self.mode: Mode = Outside(self)
         self._scanner = Scanner(
             self.mode.watched.watch,
@@ -231,7 +232,7 @@ class RecoveringTokenizer:
         interrupted = state["interrupted"]
         self._interrupted = None if interrupted is None else self.template.fields[interrupted]
         self.prose.restore(state["prose"])
-        self._zero_width = (state["zero_width"][0], set(state["zero_width"][1]))
+        self._zero_width = (state["zero_width"][0], frozenset(state["zero_width"][1]))
 
     def _read_segments(self) -> None:
         segments, scanner, writer = self._segments, self._scanner, self.writer
@@ -285,7 +286,8 @@ class RecoveringTokenizer:
     def _guard_progress(self, position: int, came_from: Mode, *, opened: bool) -> None:
         """After a zero-width match: never come twice through the same mode at one position, nor open twice there."""
         if self._zero_width[0] != position:
-            self._zero_width = (position, {came_from.name})
-        if opened or self.mode.name in self._zero_width[1]:
+            self._zero_width = (position, frozenset({came_from.name}))
+        names = self._zero_width[1]
+        if opened or self.mode.name in names:
             self._scanner.forbid_zero_width_here()
-        self._zero_width[1].add(self.mode.name)
+        self._zero_width = (position, names | {self.mode.name})
