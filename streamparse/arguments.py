@@ -33,10 +33,17 @@ class Options:
         if self.errors not in ERROR_MODES:
             raise ArgumentError(f"errors must be one of {', '.join(map(repr, ERROR_MODES))}, not {self.errors!r}")
 
+    def shared(self) -> Options:
+        """The same options as one object for all parsers of their kind, unless fields are switched off."""
+        return self if self.without else _KNOWN.setdefault(self, self)
+
     @property
     def lenient(self) -> bool:
         """Whether nothing is raised for what a model wrote."""
         return self.errors != "strict"
+
+
+_KNOWN: dict[Options, Options] = {}
 
 
 def field_names(names: Any) -> tuple[str, ...]:

@@ -142,7 +142,7 @@ class ResponseParser:
         if not isinstance(limits, Limits):
             raise ArgumentError(f"limits must be a Limits, such as Limits(regions=1000), not {limits!r}")
         lenient, spans = options.lenient, options.spans
-        self._options = options
+        self._options = options.shared()
         template = without_fields(load_response_template(response_template), options.without)
         self._template = template = within_limits(template, limits)
         marks = None if tokenizer is None else TokenMarks.for_template(template.source, tokenizer)

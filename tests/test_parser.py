@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import gc
 import json
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ from streamparse import (
     load_response_template,
     parse_response,
 )
+from streamparse.arguments import ErrorMode
+from streamparse.stages.schema_typing import NO_TOOLS
 
 TEMPLATE: dict[str, Any] = {
     "defaults": {"role": "assistant"},
@@ -452,3 +456,19 @@ def test_a_loaded_template_and_its_source_are_one_for_snapshots(tmp_path: Path) 
     (tmp_path / "template.json").write_text(json.dumps(TEMPLATE), encoding="utf-8")
     assert ResponseParser.restore(saved_parser(), load_response_template(TEMPLATE)).held == 3
     assert ResponseParser.restore(saved_parser(), tmp_path / "template.json").held == 3
+
+
+@pytest.mark.parametrize("errors", ["strict", "report", "repair"])
+def test_of_a_generation_that_has_ended_nothing_waits_for_the_garbage_collector(errors: ErrorMode) -> None:
+    parser = ResponseParser("qwen3", "", errors=errors)
+    for piece in ("<think>Hm", "</think>Hello", '<tool_call>{"name": "f", "arguments": {}}</tool_call>'):
+        parser.feed(piece)
+    parser.finalize()
+    parts = [weakref.ref(parser), weakref.ref(parser._regions), weakref.ref(parser._transform._schemas)]
+    gc.disable()
+    try:
+        del parser
+        alive = [part() for part in parts]
+    finally:
+        gc.enable()
+    assert alive == [None, None, NO_TOOLS if errors != "repair" else None]

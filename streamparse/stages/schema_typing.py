@@ -42,8 +42,7 @@ class ToolSchemas:
         self, strict: Mapping[str, Mapping[str, Any]], lenient: Mapping[str, Any], *, mends: bool = False
     ) -> None:
         """Take schemas that ``from_tools`` has sorted out."""
-        self._rescue = self._mended if mends else None
-        self._repaired: dict[str, None] = {}
+        self._rescue = _Rescue() if mends else None
         self._strict = strict
         self._lenient = lenient
         self._casters: dict[str, ArgumentCaster] = {}
@@ -91,9 +90,7 @@ class ToolSchemas:
 
     def take_repaired(self) -> list[str]:
         """Give what was mended since the last time, in words."""
-        repaired = [*self._repaired]
-        self._repaired.clear()
-        return repaired
+        return [] if self._rescue is None else self._rescue.take_repaired()
 
     @property
     def names(self) -> frozenset[str]:
@@ -147,11 +144,6 @@ class ToolSchemas:
                 # A key that came several times: merge_duplicates made the list.
                 arguments[key] = [strict_cast(item, types) if isinstance(item, str) else item for item in argument]
 
-    def _mended(self, text: str) -> Any:
-        mended = mend_json(Damaged(text))
-        self._repaired.update(dict.fromkeys(mended.repaired))
-        return mended.value
-
     def _cast_leniently(self, value: Any) -> Any:
         if isinstance(value, list):
             return [self._cast_call(item) for item in value]
@@ -163,6 +155,24 @@ class ToolSchemas:
             return without_sources(value)
         caster = self.caster(name) or ArgumentCaster(name, None, self._rescue)
         return without_sources({**value, "function": {**function, "arguments": caster.cast(function)}})
+
+
+class _Rescue:
+    """Mends the JSON of a text, and remembers what it mended until somebody asks."""
+
+    def __init__(self) -> None:
+        self._repaired: dict[str, None] = {}
+
+    def __call__(self, text: str) -> Any:
+        mended = mend_json(Damaged(text))
+        self._repaired.update(dict.fromkeys(mended.repaired))
+        return mended.value
+
+    def take_repaired(self) -> list[str]:
+        """What was mended since the last time, in words."""
+        repaired = [*self._repaired]
+        self._repaired.clear()
+        return repaired
 
 
 NO_TOOLS = ToolSchemas({}, {})

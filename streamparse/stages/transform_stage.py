@@ -90,7 +90,8 @@ class TransformStage:
     def _close(self, region: RegionEnd) -> Event:
         field = region.field
         value = self._lenient_value(region) if self._lenient else self._strict_value(region)
-        self._count_calls(value)
+        if type(value) is not str:
+            self._count_calls(value)
         if field.join is not None and not isinstance(value, str):
             raise ParseError(f"'join' needs each value to be a string, and this one is a {type(value).__name__}")
         event: Event = {"type": "region_close", "field": field.name, "value": value}
@@ -122,6 +123,8 @@ class TransformStage:
             value = transform_value(
                 value, region.captures, field.transform, field.transform_each, lenient=True, most=self._most_calls
             )
+        if type(value) is str:
+            return value  # the text of an answer, in which there are no calls
         value = self._schemas.cast(value, lenient=True)
         region.repaired += self._schemas.take_repaired()
         check_calls(value)

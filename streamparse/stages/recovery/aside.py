@@ -24,7 +24,7 @@ class Aside:
     plain = False
 
     def __init__(self, core: RecoveringTokenizer, field: Field, opened: Seen, *, rest: str = "") -> None:
-        self._core = core
+        self.core = core
         self._field = field
         self._opened = opened
         self._held = Body()
@@ -41,28 +41,28 @@ class Aside:
             self._read(text)
         if seen is not None and not self._is_quotation:
             if seen.what == "close" and seen.field is self._field:
-                self._core.writer.text(self._held.text(), None)
-                self._core.writer.close(seen.text, seen.captures)
-                self._core.outside()
+                self.core.writer.text(self._held.text(), None)
+                self.core.writer.close(seen.text, seen.captures)
+                self.core.outside()
                 return
             self._held.append(seen.text)
             self._take_delimiter(seen)
             seen = None
         if self._is_quotation:
             self._give_up(seen)
-        elif self._held.size > self._core.hold_limit:
-            self._core.writer.text(self._held.text(), None)
-            self._core.talk(self._field)
+        elif self._held.size > self.core.hold_limit:
+            self.core.writer.text(self._held.text(), None)
+            self.core.talk(self._field)
 
     def end(self) -> bool:
         """The region never closed: it ends before a whole call, which counts."""
         if not self._well_formed and not self._is_whole:
-            self._core.writer.text(self._held.text(), None)
-            self._core.writer.end_unclosed(closed=False)
+            self.core.writer.text(self._held.text(), None)
+            self.core.writer.end_unclosed(closed=False)
             return True
-        self._core.writer.end_unclosed(closed=False)
-        self._core.outside()
-        self._core.read_again(self._held.text())
+        self.core.writer.end_unclosed(closed=False)
+        self.core.outside()
+        self.core.read_again(self._held.text())
         return False
 
     def state(self) -> dict[str, Any]:
@@ -127,6 +127,6 @@ class Aside:
     def _give_up(self, seen: Seen | None) -> None:
         """The open delimiter was quoted: it is text, and what follows it is read again."""
         text = self._held.text() + (seen.text if seen is not None else "")
-        self._core.talk(self._field)
-        self._core.read_again(text[len(self._opened.text) :])
-        self._core.writer.text(self._opened.text, None)
+        self.core.talk(self._field)
+        self.core.read_again(text[len(self._opened.text) :])
+        self.core.writer.text(self._opened.text, None)

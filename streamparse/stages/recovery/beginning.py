@@ -22,7 +22,7 @@ class Beginning:
     plain = False
 
     def __init__(self, core: RecoveringTokenizer, field: Field, held: str = "") -> None:
-        self._core = core
+        self.core = core
         self._field = field
         self._held = Body()
         self._held.append(held)
@@ -30,7 +30,7 @@ class Beginning:
 
     def take(self, text: str, seen: Seen | None) -> None:
         """Hold until a delimiter comes, or the limit."""
-        core = self._core
+        core = self.core
         self._held.append(text)
         if seen is not None and seen.what == "close":
             core.open(self._field, "", {})
@@ -43,8 +43,8 @@ class Beginning:
 
     def end(self) -> bool:
         """Nothing told: the generation did not begin inside."""
-        self._core.outside()
-        self._core.read_again(self._held.text())
+        self.core.outside()
+        self.core.read_again(self._held.text())
         return False
 
     def state(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class Calling:
     def __init__(
         self, core: RecoveringTokenizer, field: Field, reader: Structure | None = None, written: int = 0
     ) -> None:
-        self._core = core
+        self.core = core
         self._field = field
         self.reader = structure_of(field) if reader is None else reader
         self._written = written
@@ -47,7 +47,7 @@ class Calling:
 
     def take_read(self, text: str, seen: Seen | None) -> bool:
         """Write text that the reader has had already; True where the region ended in it, and ``seen`` is read again."""
-        core, field, end = self._core, self._field, self.reader.end
+        core, field, end = self.core, self._field, self.reader.end
         if end is not None and (field.policy.ends_with_value or (field.close is not None and core.may_hold)):
             cut = end - self._written
             core.writer.text(text[:cut], None)
@@ -67,7 +67,7 @@ class Calling:
     def end(self) -> bool:
         """The generation ends inside the region, unless nothing but the end closes it."""
         complete = None if self._complete and self.reader.open_ended else self._complete
-        self._core.writer.end_unclosed(closed=self._field.close is None, complete=complete)
+        self.core.writer.end_unclosed(closed=self._field.close is None, complete=complete)
         return True
 
     def state(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Calling:
         return self.reader.complete and not self.reader.broken and self.reader.begins is not None
 
     def _take_delimiter(self, seen: Seen) -> None:
-        core = self._core
+        core = self.core
         if self.reader.inside and not self.reader.broken and core.may_hold:
             core.go(Doubting(core, self._field, self.reader, seen, self._written))
         elif seen.what == "open" and self._goes_on_with(seen.text):

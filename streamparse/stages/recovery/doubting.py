@@ -33,7 +33,7 @@ class Doubting:
     plain = False
 
     def __init__(self, core: RecoveringTokenizer, field: Field, reader: Structure, first: Seen, written: int) -> None:
-        self._core = core
+        self.core = core
         self._field = field
         self.reader = reader
         self._first = first
@@ -58,7 +58,7 @@ class Doubting:
                 self._latest = None
         # what goes wrong after the delimiter shows that it was one: the value was never ended
         failed = self.reader.tolerances > self._tolerances or (self.reader.broken and self.reader.end is None)
-        if failed or self._held.size > self._core.hold_limit:
+        if failed or self._held.size > self.core.hold_limit:
             self._end_at_first(seen)
         elif self.reader.end is not None:
             self._value_ends(seen)
@@ -70,9 +70,9 @@ class Doubting:
 
         Where the generation was cut off, it was cut off in the value, of which all this may be a part.
         """
-        if self._core.cut_off:
-            self._core.writer.text(self._held.text(), None)
-            self._core.writer.end_unclosed(closed=False, complete=False)
+        if self.core.cut_off:
+            self.core.writer.text(self._held.text(), None)
+            self.core.writer.end_unclosed(closed=False, complete=False)
             return True
         if self._latest is not None:
             self._end_at_latest(None)
@@ -143,10 +143,10 @@ class Doubting:
         """Whether an open may be that of another call; where opens have tokens, that of the first one has to."""
         if seen.what != "open" or seen.field is not self._field:
             return False
-        return not self._core.tokens or self._inner_start > 0 or has_token(self._core, seen)
+        return not self.core.tokens or self._inner_start > 0 or has_token(self.core, seen)
 
     def _take_delimiter(self, seen: Seen) -> None:
-        core = self._core
+        core = self.core
         if self._inner is not None:
             self._hold_delimiter(seen)
         elif not self.reader.inside:
@@ -165,13 +165,13 @@ class Doubting:
 
     def _value_ends(self, seen: Seen | None) -> None:
         """The value is whole: what was held is part of it, and the region goes on, or ends where its value ends."""
-        core = self._core
+        core = self.core
         calling = core.call(self._field, self.reader, self._written)
         if not calling.take_read(self._held.text(), seen) and seen is not None:
             calling.take("", seen)
 
     def _end_at_first(self, seen: Seen | None) -> None:
-        core, first, held = self._core, self._first, self._held.text()
+        core, first, held = self.core, self._first, self._held.text()
         if first.what == "close":
             core.writer.close(first.text, first.captures)
             held = held[len(first.text) :]
@@ -182,7 +182,7 @@ class Doubting:
 
     def _end_at_latest(self, seen: Seen | None) -> None:
         assert self._latest is not None, "there is a latest close"
-        core, held = self._core, self._held.text()
+        core, held = self.core, self._held.text()
         offset, close = self._latest
         core.writer.text(held[:offset], None)
         core.writer.close(close.text, close.captures, settled=True)

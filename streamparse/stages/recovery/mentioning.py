@@ -54,13 +54,13 @@ class Mentioning:
     plain = False
 
     def __init__(self, core: RecoveringTokenizer, delimiter: Seen) -> None:
-        self._core = core
+        self.core = core
         self._delimiter = delimiter
         self.watched = core.watches.outside
 
     def take(self, text: str, seen: Seen | None) -> None:
         """The first character of what follows decides; nothing is thought where a close or the turn's end follows."""
-        core, delimiter = self._core, self._delimiter
+        core, delimiter = self.core, self._delimiter
         nothing = not text and seen is not None and seen.what != "open"
         if nothing or text.startswith(AFTER_WORD):
             core.outside()
@@ -73,8 +73,8 @@ class Mentioning:
 
     def end(self) -> bool:
         """Nothing follows: it is the last word of a sentence."""
-        self._core.outside()
-        self._core.say(self._delimiter.text)
+        self.core.outside()
+        self.core.say(self._delimiter.text)
         return False
 
     def state(self) -> dict[str, Any]:

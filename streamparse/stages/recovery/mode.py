@@ -38,6 +38,7 @@ class Mode(Protocol):
 
     name: str
     watched: Watched
+    core: RecoveringTokenizer
 
     @property
     def plain(self) -> bool:

@@ -25,7 +25,7 @@ class Opening:
     plain = False
 
     def __init__(self, core: RecoveringTokenizer, delimiter: Seen, held: str = "", before: str = "") -> None:
-        self._core = core
+        self.core = core
         self._delimiter = delimiter
         self._before = before
         self._call = Calling(core, delimiter.field)
@@ -41,14 +41,14 @@ class Opening:
             if not self._open(seen) and seen is not None:
                 self._call.take("", seen)
         elif seen is not None and self._is_doubled(seen):
-            self._core.go(Opening(self._core, seen, before=self._text()))
-        elif begins is False or seen is not None or self._held.size > self._core.hold_limit:
+            self.core.go(Opening(self.core, seen, before=self._text()))
+        elif begins is False or seen is not None or self._held.size > self.core.hold_limit:
             self._quote(seen)
 
     def end(self) -> bool:
         """A call was begun and never came: it is reported as incomplete, not swallowed."""
         self._open(None)
-        return self._core.mode.end()
+        return self.core.mode.end()
 
     def state(self) -> dict[str, Any]:
         """The delimiter and the held text."""
@@ -67,13 +67,13 @@ class Opening:
         """Whether the same open comes again, with nothing between, so that the first one is one too many."""
         delimiter = self._delimiter
         is_same = seen.what == "open" and seen.field is delimiter.field and bool(seen.text and delimiter.text)
-        return is_same and len(self._before) < self._core.hold_limit and not self._held.text().strip()
+        return is_same and len(self._before) < self.core.hold_limit and not self._held.text().strip()
 
     def _text(self) -> str:
         return self._before + self._delimiter.text + self._held.text()
 
     def _open(self, seen: Seen | None) -> bool:
-        core, delimiter = self._core, self._delimiter
+        core, delimiter = self.core, self._delimiter
         if self._before:
             core.writer.end_unclosed()
             core.writer.unclaimed(self._before)
@@ -82,7 +82,7 @@ class Opening:
         return self._call.take_read(self._held.text(), seen)
 
     def _quote(self, seen: Seen | None) -> None:
-        core = self._core
+        core = self.core
         core.outside()
         if not self._delimiter.text:
             core.forbid_zero_width()  # the same open would be found here again, and again be a quotation

@@ -21,12 +21,12 @@ class Outside:
     plain = True
 
     def __init__(self, core: RecoveringTokenizer) -> None:
-        self._core = core
+        self.core = core
         self.watched = core.watches.outside
 
     def take(self, text: str, seen: Seen | None) -> None:
         """Text is the implicit field's; an open opens, but a call only if what follows begins like one."""
-        self._core.say(text)
+        self.core.say(text)
         if seen is None:
             return
         if seen.what == "open":
@@ -36,11 +36,11 @@ class Outside:
 
     def skip(self, text: str) -> None:
         """What the text says about what follows counts, all the same."""
-        self._core.prose.feed(text)
+        self.core.prose.feed(text)
 
     def end(self) -> bool:
         """The implicit region ends."""
-        self._core.writer.end_unclosed()
+        self.core.writer.end_unclosed()
         return True
 
     def state(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Outside:
         return cls(core)
 
     def _take_open(self, seen: Seen) -> None:
-        core, field = self._core, seen.field
+        core, field = self.core, seen.field
         if is_quoted(core, seen):
             core.say(seen.text)
         elif field.streams and may_be_a_word(core, seen):
@@ -66,7 +66,7 @@ class Outside:
 
     def _take_close(self, seen: Seen) -> None:
         """The turn ends, or a close of nothing: text of the answer, if there is one."""
-        core, writer = self._core, self._core.writer
+        core, writer = self.core, self.core.writer
         if writer.open_field is None:
             writer.end_unclosed()
             writer.unclaimed(seen.text)

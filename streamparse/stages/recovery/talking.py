@@ -19,14 +19,14 @@ class Talking:
     name = "talking"
 
     def __init__(self, core: RecoveringTokenizer, field: Field, *, begun: bool = False) -> None:
-        self._core = core
+        self.core = core
         self._field = field
         self.plain = begun
         self.watched = core.watches.talking(field)
 
     def take(self, text: str, seen: Seen | None) -> None:
         """Text is the region's; a repeated open at its beginning is dropped, calls and ends of turn are looked into."""
-        core, writer = self._core, self._core.writer
+        core, writer = self.core, self.core.writer
         writer.text(text, None)
         self.plain = self.plain or bool(text.strip())
         if seen is None:
@@ -48,7 +48,7 @@ class Talking:
 
     def end(self) -> bool:
         """The region ends without its close, if it has one."""
-        self._core.writer.end_unclosed(closed=self._field.close is None)
+        self.core.writer.end_unclosed(closed=self._field.close is None)
         return True
 
     def state(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Parting:
     plain = False
 
     def __init__(self, core: RecoveringTokenizer, field: Field, held: str) -> None:
-        self._core = core
+        self.core = core
         self._field = field
         self._held = Body()
         self._held.append(held)
@@ -76,9 +76,9 @@ class Parting:
 
     def take(self, text: str, seen: Seen | None) -> None:
         """More text shows that the region goes on, and so does its close; another delimiter that it has ended."""
-        if text.strip() or (seen is not None and seen.what == "close") or self._held.size > self._core.hold_limit:
-            talking = Talking(self._core, self._field, begun=True)
-            self._core.go(talking)
+        if text.strip() or (seen is not None and seen.what == "close") or self._held.size > self.core.hold_limit:
+            talking = Talking(self.core, self._field, begun=True)
+            self.core.go(talking)
             talking.take(self._held.text() + text, seen)
             return
         self._held.append(text)
@@ -88,9 +88,9 @@ class Parting:
 
     def end(self) -> bool:
         """The region ends where the turn ended."""
-        self._core.writer.end_unclosed(closed=False)
-        self._core.outside()
-        self._core.read_again(self._held.text())
+        self.core.writer.end_unclosed(closed=False)
+        self.core.outside()
+        self.core.read_again(self._held.text())
         return False
 
     def state(self) -> dict[str, Any]:

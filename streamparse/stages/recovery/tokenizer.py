@@ -138,6 +138,7 @@ class RecoveringTokenizer:
             self._take(released, match, text, resume)
             settled = match is None and not self._segments and self.mode.end()
             self._read_segments()
+        del self.mode.core  # they hold each other, and of thousands that end none should wait for the garbage collector
         return self.writer.take_items()
 
     @property

@@ -31,7 +31,7 @@ class Trailing:
     plain = False
 
     def __init__(self, core: RecoveringTokenizer, field: Field, reader: Structure, size: int) -> None:
-        self._core = core
+        self.core = core
         self._field = field
         self.reader = reader
         self._size = size
@@ -75,7 +75,7 @@ class Trailing:
         return trailing
 
     def _decide(self, text: str, seen: Seen | None) -> None:
-        core = self._core
+        core = self.core
         if self.reader.end != self._size:
             held = self._held.text()
             calling = core.call(self._field, self.reader, self._size)
@@ -90,7 +90,7 @@ class Trailing:
             self._end_with_value(seen)
 
     def _close(self, seen: Seen) -> None:
-        writer, held = self._core.writer, self._held.text()
+        writer, held = self.core.writer, self._held.text()
         if self._field.policy.ends_with_value and held.strip():
             writer.end_unclosed()
             writer.unclaimed(held + seen.text)
@@ -103,7 +103,7 @@ class Trailing:
         return self._field.policy.ends_with_value and self._stray.fullmatch(text) is None
 
     def _end_with_value(self, seen: Seen | None) -> None:
-        core, held = self._core, self._held.text()
+        core, held = self.core, self._held.text()
         core.writer.end_unclosed(closed=self._field.policy.ends_with_value, complete=True)
         core.outside()
         stray = held[: self._stray.match(held).end()]  # type: ignore[union-attr]
