@@ -2,7 +2,8 @@
 
 A task that asks for a turn every millisecond stands for the rest of a server. The longest time between two of its turns
 is shown for ``parse_stream`` and for the transformers parser in a task of the same loop, which gets the same pieces and
-lets others run after each.
+lets others run after each. For ``pump``, where the call is one of two generations, the longest time between two events
+of the other one is shown too, of which the source gives a word every millisecond.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import anyio.lowlevel
 from transformers.utils import chat_parsing
 
 from benchmarks.table import Table, show_progress
-from streamparse import load_response_template, parse_stream
+from streamparse import End, KeyedParser, load_response_template, parse_stream, pump
 
 SIZE, SIZE_QUICK = 10_000_000, 2_000_000
 PIECE = 65_536
@@ -111,6 +112,36 @@ def reading(content: str, text: str, errors: Any) -> Callable[[], Awaitable[obje
     return work
 
 
+def beside(content: str, text: str, gaps: list[float]) -> Callable[[], Awaitable[object]]:
+    """``pump`` over a call and another generation, whose longest time between two events is added to ``gaps``."""
+    loaded = load_response_template(template(content))
+    told = False
+
+    async def steps() -> AsyncIterator[list[tuple[str, object]]]:
+        async for piece in pieces(text):
+            yield [("call", piece), ("other", "word ")]
+        yield [("call", End("stop"))]
+        while not told:
+            await anyio.sleep(0.001)
+            yield [("other", "word ")]
+
+    async def work() -> object:
+        nonlocal told
+        longest, last = 0.0, time.perf_counter()
+        async with pump(steps(), KeyedParser(loaded, prefix="")) as batches:
+            async for batch in batches:
+                now = time.perf_counter()
+                for key, events in batch:
+                    if key == "other":
+                        longest, last = max(longest, now - last), now
+                    elif events[-1]["type"] == "message":
+                        told = True
+        gaps.append(longest)
+        return told
+
+    return work
+
+
 def peer(content: str, text: str) -> Callable[[], Awaitable[object]]:
     """The transformers parser, with a turn for others after each piece."""
     source = template(content)
@@ -129,17 +160,21 @@ def report(*, quick: bool) -> None:
     """Print the section: for each call, the longest gap beside each reader, and how long the reading took."""
     size = SIZE_QUICK if quick else SIZE
     title = f"Longest gap of a ticker beside a call of {size:,} characters in pieces of {PIECE:,}, ms (seconds in all)"
-    table = Table(title, ("call", "asyncio", "trio", "strict, asyncio", "transformers"))
+    columns = ("asyncio", "trio", "strict, asyncio", "pump, asyncio", "its other generation", "transformers")
+    table = Table(title, ("call", *columns))
     for name, (content, make) in CALLS.items():
         show_progress(name)
         text = f"Here it is: <call>{make(size)}</call> Done."
         figures = []
+        of_the_other: list[float] = []
         for work, backend in (
             (reading(content, text, "report"), "asyncio"),
             (reading(content, text, "report"), "trio"),
             (reading(content, text, "strict"), "asyncio"),
+            (beside(content, text, of_the_other), "asyncio"),
             (peer(content, text), "asyncio"),
         ):
             gap, took = anyio.run(longest_gap, work, backend=backend)
             figures.append(f"{gap * 1e3:.0f} ({took:.1f} s)")
+        figures.insert(-1, f"{of_the_other[0] * 1e3:.0f}")
         table.row(name, *figures)
