@@ -52,6 +52,10 @@ class Ends:
                     self._of[key] += 1
                     self._seen[f"together, {event.get('finish_reason') or event['type']}"] += 1
 
+    def of(self, key: Hashable) -> int:
+        """How many there were of a generation so far."""
+        return self._of[key]
+
     def check(self, keys: Iterable[Hashable]) -> None:
         """Raise AssertionError unless each of the keys has come to one end."""
         wrong = {key: self._of[key] for key in keys if self._of[key] != 1}
@@ -82,19 +86,24 @@ def in_turn(chance: random.Random, chunks: dict[int, list[Any]]) -> Iterable[Pai
 
 
 async def keyed(chance: random.Random, seen: Counter[str]) -> None:
-    """Generations under keys, which move from one operator to the other, are damaged on the way, and expire."""
+    """Generations under keys, which move from one operator to the other, are damaged on the way, and expire.
+
+    Some wait until the work on their large regions is done.
+    """
     now = [0.0]
-    operators = [KeyedParser(idle_seconds=IDLE_SECONDS, clock=lambda: now[0]) for _ in range(2)]
+    operators = [may_put_off(chance, KeyedParser(idle_seconds=IDLE_SECONDS, clock=lambda: now[0])) for _ in range(2)]
     made = {key: generation(chance) for key in range(chance.randrange(1, KEYS_AT_MOST))}
     at = dict.fromkeys(made, 0)
     ends = Ends(seen)
     expires = chance.random() < 0.3
+    forgotten: set[int] = set()  # ended so long ago that what is left of them would begin a new generation
     for batch in in_turn(chance, {key: list(chunks) for key, (_, chunks) in made.items()}):
         for number, operator in enumerate(operators):
-            ends.take(operator.feed([(key, chunk) for key, chunk in batch if at[key] == number]))
+            wanted = [pair for pair in batch if at[pair[0]] == number and pair[0] not in forgotten]
+            ends.take(operator.feed(wanted))
         for key, (options, _) in made.items():
             here, there = operators[at[key]], operators[1 - at[key]]
-            if key in here and chance.random() < 0.1:
+            if key in here and key not in here.set_aside and chance.random() < 0.1:
                 saved = here.snapshot(key, message=chance.random() < 0.5)
                 if chance.random() < 0.1:
                     saved = saved[: chance.randrange(len(saved))]
@@ -107,10 +116,24 @@ async def keyed(chance: random.Random, seen: Counter[str]) -> None:
                     at[key] = 1 - at[key]
         if expires and chance.random() < 0.1:
             expires, now[0] = False, 2 * IDLE_SECONDS
+            forgotten = {key for key in made if ends.of(key)}
             ends.take(pair for operator in operators for pair in operator.expire())
+        for operator in operators:
+            while operator.waiting and chance.random() < 0.5:
+                ends.take(operator.work_off())
         await anyio.lowlevel.checkpoint()
     ends.take(pair for operator in operators for pair in operator.finish())
+    for operator in operators:
+        while operator.waiting:
+            ends.take(operator.work_off())
     ends.check(made)
+
+
+def may_put_off(chance: random.Random, operator: KeyedParser) -> KeyedParser:
+    """The operator, which may have to put off regions that are large by some measure."""
+    if chance.random() < 0.5:
+        operator.put_off_large_regions(chance.randrange(200))
+    return operator
 
 
 async def pumped(chance: random.Random, seen: Counter[str]) -> None:
@@ -119,7 +142,8 @@ async def pumped(chance: random.Random, seen: Counter[str]) -> None:
     keys, ends = list(made), Ends(seen)
     leaves = chance.random() < 0.2
     with anyio.move_on_after(0 if chance.random() < 0.1 else 60):
-        async with pump(in_turn(chance, made), KeyedParser(), blocking=chance.random() < 0.05) as batches:
+        operator = may_put_off(chance, KeyedParser())
+        async with pump(in_turn(chance, made), operator, blocking=chance.random() < 0.05) as batches:
             async for batch in batches:
                 ends.take(batch)
                 if leaves and chance.random() < 0.2:
