@@ -485,3 +485,27 @@ async def test_leaving_parse_many_meanwhile_ends_every_task(work: Work, living_t
                 break
     assert work.done == 1
     assert living_tasks() == before
+
+
+@pytest.mark.usefixtures("small")
+async def test_closing_parse_many_from_another_task_ends_the_reading_when_the_thread_has_ended(work: Work) -> None:
+    async def silent() -> AsyncIterator[str]:
+        yield CALL + "x"
+        await anyio.sleep_forever()
+
+    over = False
+
+    async def read() -> None:
+        nonlocal over
+        async for _ in stream:
+            pass
+        over = True
+
+    stream = parse_many({"a": silent()}, TEMPLATE, prefix="")
+    async with stream, anyio.create_task_group() as tasks:
+        tasks.start_soon(read)
+        await work.has_begun()
+        tasks.start_soon(let_go_soon, work)
+        await stream.aclose()
+        assert work.done == 1
+    assert over

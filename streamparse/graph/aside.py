@@ -29,7 +29,7 @@ Fail = Callable[[Hashable, ResponseParser, Exception, float], list[Event]]
 FULL_WEIGHT = 1_048_576
 """The weight of the chunks that may wait, beyond which nothing more is to be fed."""
 FULL_KEYS = 16
-"""The number of keys set aside at which nothing more is to be fed; each has a region that is large."""
+"""How many generations may have ended and still wait for work on a large region; then nothing more is to be fed."""
 
 
 class Work:
@@ -148,7 +148,7 @@ class Aside:
     def full(self) -> bool:
         """Whether so much waits that nothing more is to be fed."""
         works = self.works.values()
-        return len(works) >= FULL_KEYS or sum([work.weight for work in works]) > FULL_WEIGHT
+        return len(works) - self.open >= FULL_KEYS or sum([work.weight for work in works]) > FULL_WEIGHT
 
     @property
     def open(self) -> int:

@@ -55,8 +55,8 @@ class KeyedParser:
     ``"expired"``, by the next ``feed`` or ``expire``; ``clock`` gives the time in seconds. At most ``max_open`` keys
     are open; one more gives that key an ``error`` event.
 
-    As a stage of a ``Graph`` it takes pairs and gives pairs. Raises TemplateError for a faulty ``template``; all that
-    goes wrong later is an event.
+    As a stage of a ``Graph`` it takes pairs, gives pairs, and puts off large regions. Raises TemplateError for a faulty
+    ``template``; all that goes wrong later is an event.
 
     >>> keyed = KeyedParser("qwen3", prefix="")
     >>> for key, events in keyed.feed([("a", "Hello"), ("b", "<think>Hm"), ("a", End("stop"))]):

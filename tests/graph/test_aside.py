@@ -310,11 +310,13 @@ def far_too_much_text(keyed: KeyedParser) -> None:
     keyed.feed([("a", CALL + "x"), *[("a", "x" * 10_000)] * (FULL_WEIGHT // 10_000 + 1)])
 
 
-def far_too_many_keys(keyed: KeyedParser) -> None:
+def far_too_many_ends(keyed: KeyedParser) -> None:
     keyed.feed([(key, CALL + "x") for key in range(FULL_KEYS)])
+    assert not keyed.full, "those that go on are bounded by max_open"
+    keyed.feed([(key, End()) for key in range(FULL_KEYS)])
 
 
-@pytest.mark.parametrize("fill", [far_too_much_text, far_too_many_keys])
+@pytest.mark.parametrize("fill", [far_too_much_text, far_too_many_ends])
 def test_it_tells_when_too_much_waits_and_takes_it_all_the_same(fill: Callable[[KeyedParser], None]) -> None:
     keyed = operator()
     keyed.feed([("z", CALL + "x")])
