@@ -7,7 +7,7 @@ Out: the items that come out of the last machine; and the same as a coroutine be
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from anyio import to_thread
 from streamparse.errors import StageError, StreamparseError
 from streamparse.graph.channel import Channel
 from streamparse.graph.closing import close
+from streamparse.graph.direct import Direct
 from streamparse.graph.later import Later, fed_meanwhile, work_off
 
 Made = list[Any] | deque[Any]
@@ -46,18 +47,6 @@ class Link:
     later: Later | None = None
 
 
-class Alone:
-    """A machine that is alone in its chain: what each piece of a stream visits, in one place."""
-
-    __slots__ = ("feed", "later", "name")
-
-    def __init__(self, link: Link) -> None:
-        assert link.later is not None, "the machine puts work off"
-        self.feed: Callable[[Any], list[Any]] = link.feed  # type: ignore[assignment]
-        self.later = link.later
-        self.name = link.seen.name
-
-
 class Chain:
     """Neighbouring machines as one stage.
 
@@ -69,11 +58,12 @@ class Chain:
         self.links = links
         self._later = [(position, link) for position, link in enumerate(links, 1) if link.later is not None]
 
-    @property
-    def alone(self) -> Alone | None:
-        """The machine that is alone in the chain and puts work off, as the parser does; None if there is none."""
+    def direct(self, pull: Callable[[], Awaitable[Any]]) -> Direct | None:
+        """The direct way through the chain, where it has one machine, which puts work off, as the parser does."""
         link = self.links[0] if len(self.links) == 1 else None
-        return None if link is None or link.later is None or link.takes_batches else Alone(link)
+        if link is None or link.later is None or link.takes_batches:
+            return None
+        return Direct(pull, link.feed, link.later, link.seen.name)  # type: ignore[arg-type]
 
     @property
     def fed_meanwhile(self) -> Link | None:

@@ -28,17 +28,10 @@ from streamparse.graph.alongside import Alongside
 from streamparse.graph.chain import Chain, StageStatistics, stage_error
 from streamparse.graph.channel import CAPACITY, ChannelStatistics, checked_capacity
 from streamparse.graph.closing import closer_for_later
-from streamparse.graph.later import Later
+from streamparse.graph.direct import PIECE, SMALL, UNTIL_REST, Direct
 from streamparse.graph.source import Source, SourceReader, source_error
 from streamparse.graph.stage import Segment, segments_of
 from streamparse.graph.workers import Workers
-
-_SMALL = 256
-"""Pieces of fewer characters are handed to a machine that is alone in its chain without looking at anything else."""
-_PIECE = 1 << 40
-"""Small pieces are counted together with their characters, in one number: so many for a piece."""
-_UNTIL_REST = (1 << 47) - _PIECE
-"""The bits of that number which are 0 after each 128 pieces, when other tasks are to get a chance."""
 
 
 @dataclass(frozen=True)
@@ -72,19 +65,18 @@ class Graph:
     # With thousands of streams that take turns, time goes by the places in memory that a piece visits.
     __slots__ = (
         "__weakref__",
-        "_alone",
         "_alongside",
         "_began",
         "_begun",
         "_chain",
         "_close_later",
         "_closed",
+        "_direct",
+        "_direct_now",
         "_ended",
         "_failure",
         "_first_item_seconds",
         "_items",
-        "_not_alone",
-        "_passed",
         "_pull",
         "_reader",
         "_reading",
@@ -118,9 +110,8 @@ class Graph:
         self._ready: deque[Any] = deque()
         self._pull = self._reader.pull if self._workers is None else self._workers.pull
         self._alongside: Alongside | None = None
-        self._alone = None if self._workers is not None else self._chain.alone
-        self._passed = 0  # small pieces that a lone machine got, times _PIECE, plus their characters
-        self._not_alone = 0  # those of them of which came anything but one item
+        self._direct = None if self._workers is not None else self._chain.direct(self._pull)
+        self._direct_now: Direct | None = None  # the direct way, where it can be taken without a look at anything else
         self._items = 0
         self._began = 0.0
         self._first_item_seconds: float | None = None
@@ -133,54 +124,81 @@ class Graph:
         return self
 
     async def __anext__(self) -> Any:
-        """Give the next item; what is ready is given without a visit to the event loop.
-
-        Most pieces of most generations pass here, and make one item: that is done in this one coroutine.
-        """
-        if self._ready:
-            return self._ready.popleft()
-        if self._reading:
-            raise StreamparseError("another task is reading this stream; an event goes to one reader")
-        self._reading = True
-        feeding = ""
+        """Give the next item; most pieces of most generations take the direct way, in this one coroutine."""
+        direct = self._direct_now
+        if direct is None or direct.taken:
+            return await self._next()
+        direct.taken = True
+        feeding = False
         try:
-            if not self._begun:
-                self._begin()
+            piece = await direct.pull()
+            if type(piece) is str and len(piece) < SMALL:
+                direct.passed = passed = direct.passed + PIECE + len(piece)
+                feeding = True
+                made = direct.feed(piece)
+                if len(made) == 1 and passed & UNTIL_REST and not direct.later.waiting:
+                    return made[0]
+                feeding = False
+                await self._take(made, direct)
+            else:
+                await self._feed(self._reader.accept(piece))
+        except StopAsyncIteration:
+            self._ended = True
+        except BaseException as error:
+            await self._stop(error, direct.name if feeding else "")
+        finally:
+            direct.taken = False
+        return await self._next()
+
+    @property
+    def _is_read(self) -> bool:
+        """Whether a task waits for an item."""
+        return self._reading or (self._direct is not None and self._direct.taken)
+
+    async def _next(self) -> Any:
+        """Give the next item; what is ready is given without a visit to the event loop."""
+        if not self._ready:
+            if self._is_read:
+                raise StreamparseError("another task is reading this stream; an event goes to one reader")
+            self._reading = True
             try:
-                while not self._ready and not self._ended:
-                    if self._workers is not None or self._reader.pending:
-                        await self._feed(await self._next_batch())
-                        continue
-                    piece = await self._pull()
-                    alone = self._alone
-                    if alone is None or type(piece) is not str or len(piece) >= _SMALL:
-                        await self._feed(self._reader.accept(piece))
-                        continue
-                    self._passed = passed = self._passed + _PIECE + len(piece)
-                    feeding = alone.name
-                    made = alone.feed(piece)
-                    has_given = self._first_item_seconds is not None
-                    if has_given and len(made) == 1 and passed & _UNTIL_REST and not alone.later.waiting:
-                        return made[0]
-                    feeding = ""
-                    await self._take(made, alone.later)
-            except StopAsyncIteration:
-                self._ended = True
-            if self._ended and not self._closed:
-                await self._chain.finish(self._ready)
-                await self._close()
-        except Exception as error:
+                await self._make_ready()
+            except BaseException as error:
+                await self._stop(error)
+            finally:
+                self._reading = False
+        return self._first_ready()
+
+    async def _make_ready(self) -> None:
+        """See to it that there is an item, or that everything has ended."""
+        if not self._begun:
+            self._begin()
+        try:
+            while not self._ready and not self._ended:
+                if self._workers is not None or self._reader.pending:
+                    await self._feed(await self._next_batch())
+                else:
+                    await self._feed(self._reader.accept(await self._pull()))
+        except StopAsyncIteration:
+            self._ended = True
+        if self._ended and not self._closed:
+            await self._chain.finish(self._ready)
+            await self._close()
+
+    async def _stop(self, error: BaseException, feeding: str = "") -> None:
+        """Close because of an error, which is told when what is ready has been given; of a machine, or of the source.
+
+        What is no error of the stream's own, such as cancellation, is raised at once.
+        """
+        if isinstance(error, GeneratorExit):  # the reader is being thrown away and must not await
+            raise error
+        if isinstance(error, Exception):
             self._failure = stage_error(feeding, error) if feeding else source_error(error)
             await self._close_quietly()
-        except GeneratorExit:  # the reader is being thrown away and must not await
-            raise
-        except BaseException:
-            self._ready.clear()
-            await self._close_quietly()
-            raise
-        finally:
-            self._reading = False
-        return self._first_ready()
+            return
+        self._ready.clear()
+        await self._close_quietly()
+        raise error
 
     async def __aenter__(self) -> Self:
         if self._workers is not None:
@@ -208,7 +226,7 @@ class Graph:
         Raises SourceError if the source can't be closed, and StreamparseError if another task is just pulling it: only
         cancelling that task can stop it then.
         """
-        if self._reading and self._workers is None:
+        if self._is_read and self._workers is None:
             raise StreamparseError("another task is reading this stream; cancel that task to stop it")
         self._ready.clear()
         self._failure = None
@@ -216,14 +234,14 @@ class Graph:
 
     def statistics(self) -> GraphStatistics:
         """Give what the graph has seen so far."""
-        passed, amount = divmod(self._passed, _PIECE)
-        alone = passed - self._not_alone
+        direct = self._direct
+        pieces, amount, alone = (direct.pieces, direct.amount, direct.pieces - direct.not_one) if direct else (0, 0, 0)
         stages = [replace(seen) for seen in self._stages]
-        if passed:
-            stages[0].items_in += passed
+        if pieces:
+            stages[0].items_in += pieces
             stages[0].items_out += alone
         return GraphStatistics(
-            pieces=self._reader.pieces + passed,
+            pieces=self._reader.pieces + pieces,
             amount=self._reader.amount + amount,
             items=self._items + alone,
             stages=tuple(stages),
@@ -260,25 +278,28 @@ class Graph:
             self._pull = alongside.pull
         return batch
 
-    async def _take(self, made: list[Any], later: Later) -> None:
-        """Take what came of a small piece where it isn't just one item, or where something else is due."""
-        self._not_alone += 1
+    async def _take(self, made: list[Any], direct: Direct) -> None:
+        """Take what came of a piece on the direct way where it isn't just one item, or where something else is due."""
+        direct.not_one += 1
         self._stages[0].items_out += len(made)
         self._ready.extend(made)
-        if later.waiting:
+        if direct.later.waiting:
             await self._chain.settle(self._ready)
-        if not self._passed & _UNTIL_REST:
+        if not direct.passed & UNTIL_REST:
             self._reader.rest_next()
 
     def _first_ready(self) -> Any:
         """Give the first item that is ready, or raise what there is to raise instead."""
-        self._items += len(self._ready)
         if not self._ready:
             failure, self._failure = self._failure, None
             raise failure or StopAsyncIteration
-        if self._first_item_seconds is None and (self._reader.pieces or self._passed):
+        if self._first_item_seconds is None and self._reader.pieces:
             self._first_item_seconds = perf_counter() - self._began
-        return self._ready.popleft()
+        self._items += 1
+        item = self._ready.popleft()
+        goes_directly = not (self._ready or self._ended or self._reader.pending)
+        self._direct_now = self._direct if goes_directly and self._first_item_seconds is not None else None
+        return item
 
     def _begin(self) -> None:
         """Do what comes before the first batch."""
@@ -299,6 +320,7 @@ class Graph:
         """Stop what runs and close the source, once."""
         if not self._closed:
             self._closed = self._ended = True
+            self._direct_now = None
             if self._alongside is not None:
                 await self._alongside.stop()
             await (self._workers.stop() if self._workers is not None else self._reader.aclose())
