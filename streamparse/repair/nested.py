@@ -30,6 +30,7 @@ PREFIXED = tuple(
     for quote in (*TRIPLES, DOUBLE, SINGLE)
 )
 PYTHON_QUOTES = (*TRIPLES, DOUBLE, SINGLE, *PREFIXED)
+ENDS_STRING = frozenset(",:]}")
 TOO_MANY = "a closing bracket too many"
 
 
@@ -60,6 +61,7 @@ class NestedReader:
         self._bare_keys = grammar.unquoted_keys
         # Only brackets, blanks and a fence stand from here on: whichever bracket is wrong, the value is the same.
         self._closing_brackets = len(reading.text.rstrip("`").rstrip(" \t\n\r]}"))
+        self._plain_from = 0
         self.source: str | None = None
         """The text of the last value, where that says more than the value: a number with leading zeros."""
         self.too_many: set[str] = set()
@@ -140,7 +142,7 @@ class NestedReader:
     def _quote_at(self, position: int) -> Quote | None:
         text = self.reading.text
         for quote in self._quotes_from.get(text[position : position + 1], ()):
-            if text.startswith(quote.opening, position):
+            if len(quote.opening) == 1 or text.startswith(quote.opening, position):
                 return quote
         return None
 
@@ -148,7 +150,7 @@ class NestedReader:
         """Whether a string may end at a place: at a comma or bracket, or where another item begins without a comma."""
         text = self.reading.text
         place = self.reading.skip(after)
-        if place == len(text) or text[place] in ",:]}":
+        if place == len(text) or text[place] in ENDS_STRING:
             return True
         if self._grammar.python:
             return text[place] == ")" or self._argument_or_string_at(place, frame, spaced=place > after)
@@ -170,15 +172,15 @@ class NestedReader:
 
     def _key_at(self, place: int) -> bool:
         """Whether a key with its colon stands at a place."""
-        text = self.reading.text
+        reading, text = self.reading, self.reading.text
         quote = self._quote_at(place)
         if quote is not None:
             end = closing_after(text, quote, place + len(quote.opening))
         else:
             match = BARE_KEY.match(text, place) if self._bare_keys else None
             end = match.end() if match else -1
-        self.reading.looked((len(text) if end == -1 and quote else max(end, place)) - place)
-        return end != -1 and text.startswith(":", self.reading.skip(end))
+        reading.looked((len(text) if quote else place) - place if end == -1 else end - place)
+        return end != -1 and text.startswith(":", reading.skip(end))
 
     def _item_follows(self, stack: list[Frame], *, first: bool = False) -> bool:
         """Pass over what stands before an item, its key included; false where the innermost frame has been closed."""
@@ -211,7 +213,7 @@ class NestedReader:
     def _take_plain_members(self, frame: Frame) -> None:
         """Read the members that are plain JSON, up to one that is not, or the last one."""
         reading, start = self.reading, self.reading.position
-        if self._grammar.quotes:
+        if self._grammar.quotes or start < self._plain_from:
             return
         end = plain_entries.end_of(plain_entries.SCALAR_MEMBERS, reading.text, start)
         if end > start:
@@ -221,6 +223,8 @@ class NestedReader:
                 frame.add(value, None)
             reading.looked(end - start)
             reading.position = end
+        else:
+            self._plain_from = start + plain_entries.TRY_AGAIN_AFTER
 
     def _comma_is_missing(self, is_object: bool) -> None:
         """Refuse whatever is not certainly the next item."""

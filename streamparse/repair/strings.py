@@ -55,15 +55,21 @@ def read_string(reading: Reading, quote: Quote, ends: Ends, *, python: bool) -> 
     text, start = reading.text, reading.position
     first = at = start + len(quote.opening)
     inside: list[int] = []
+    length = len(quote.closing)
+    up_to_quote = UP_TO_QUOTE[quote.closing].match if quote.escapes else None
     while True:
-        after = closing_after(text, quote, at)
+        if up_to_quote is None:
+            after = closing_after(text, quote, at)
+        else:
+            match = up_to_quote(text, at)
+            after = -1 if match is None else match.end()
         if after == -1:
             reading.doubt("the string is not closed", start)
         if ends(after):
             break
-        inside.append(after - len(quote.closing))
+        inside.append(after - length)
         at = after
-    last = after - len(quote.closing)
+    last = after - length
     if inside:
         check_quotes_inside(reading, quote, inside)
         reading.mends("a quote in a string that is not escaped")
@@ -86,10 +92,11 @@ def check_quotes_inside(reading: Reading, quote: Quote, places: list[int]) -> No
     if quote.escapes:
         if quote.closing == SINGLE.closing:
             places = [at for at in places if not (text[at - 1].isalnum() and text[at + 1].isalnum())]
-        for number, at in enumerate(places):
+        opens = False
+        for at in places:
             before, after = text[at - 1], text[at + length : at + length + 1]
-            inner, outer = (after, before) if number % 2 == 0 else (before, after)
-            if inner.isspace() or outer.isalnum():
+            opens = not opens
+            if after.isspace() or before.isalnum() if opens else before.isspace() or after.isalnum():
                 reading.doubt("a quote in the string may be the end of it", at)
     if len(places) % 2:
         reading.doubt("a quote in the string may be the end of it", places[-1])

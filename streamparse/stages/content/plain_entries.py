@@ -14,6 +14,9 @@ import re
 AT_LEAST = 64
 """How many characters must be left for a search to be worth while."""
 
+TRY_AGAIN_AFTER = 32
+"""How many characters a reader reads part by part where none was found, before it searches again."""
+
 NESTED_AT_MOST = 1
 """How many lists and objects are nested in a plain entry."""
 

@@ -82,6 +82,7 @@ class BracketReader:
         self._key: list[str] | None = None  # the pieces of the key that is being read
         self._word: list[str] = []
         self._held = ""  # what can't be read before more text comes
+        self._plain_from = 0  # the place in the present text from which on plain entries are searched for
 
     @property
     def passing(self) -> Passing | None:
@@ -120,6 +121,7 @@ class BracketReader:
             text = self._held + text
             self._held = ""
         at, size = 0, len(text)
+        self._plain_from = 0
         while at < size:
             at = self.steps[self._state](self, text, at)
 
@@ -137,7 +139,9 @@ class BracketReader:
     def _after_plain_entries(self, text: str, at: int, due: str, depth_at_most: int) -> int:
         """The place after the plain entries that stand here, which are taken; ``due`` is what is due behind them."""
         stack = self._stack
-        if len(text) - at < plain_entries.AT_LEAST or not stack or not self._document.takes_entries:
+        if len(text) - at < plain_entries.AT_LEAST or at < self._plain_from:
+            return at
+        if not stack or not self._document.takes_entries:
             return at
         entries = PLAIN.get((stack[-1], due))
         if entries is None or len(stack) + plain_entries.NESTED_AT_MOST >= depth_at_most:
@@ -146,6 +150,8 @@ class BracketReader:
         if end > at:
             self._document.entries(plain_entries.compact(entries, text[at:end]))
             self._state = due
+        else:
+            self._plain_from = at + plain_entries.TRY_AGAIN_AFTER
         return end
 
     def _hold(self, text: str, at: int) -> int:

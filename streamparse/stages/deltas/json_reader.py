@@ -136,7 +136,7 @@ class JsonReader(BracketReader):
             if text.startswith(opening, at):
                 self._begin_string("delimited", delimited(closing))
                 return at + len(opening)
-            if opening.startswith(text[at:]):
+            if len(text) - at < len(opening) and opening.startswith(text[at:]):
                 return self._hold(text, at)
         if text[at] != '"':
             return 0

@@ -113,6 +113,7 @@ class NestedStructure:
         self._word: str | None = None
         self._held = ""  # the beginning of a delimiter, until it is known whether it is one
         self._length = 0
+        self._plain_from = 0  # the place in the present text from which on plain entries are searched for
         self.begins: bool | None = None
         self.end: int | None = None
         self.whole_items: int | None = None
@@ -142,6 +143,7 @@ class NestedStructure:
             text = self._held + text
             self._held = ""
         at, size = 0, len(text)
+        self._plain_from = 0
         steps = STEPS
         while at < size:
             at = steps[self._state](self, text, at)
@@ -156,7 +158,7 @@ class NestedStructure:
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data."""
         state = self.__dict__ | {"_stack": "".join(self._stack)}
-        del state["_grammar"]
+        del state["_grammar"], state["_plain_from"]
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -238,7 +240,8 @@ class NestedStructure:
         return at + 1
 
     def _at_keys_colon(self, text: str, at: int) -> int:
-        at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        if text[at] <= " ":
+            at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
         if at == len(text):
             return at
         if text[at] != ":":
@@ -293,10 +296,16 @@ class NestedStructure:
             return self._between(text, at)
         if state not in ITEMS:
             pass
-        elif len(text) - at >= plain_entries.AT_LEAST and (end := self._after_plain_entries(text, at)) > at:
+        elif (
+            len(text) - at >= plain_entries.AT_LEAST
+            and at >= self._plain_from
+            and (end := self._after_plain_entries(text, at)) > at
+        ):
             return end
         elif character in self._grammar.quotes_by_character and (opened := self._string_opens(text, at)):
             return opened
+        elif self._stack and (bracket := OPENS.get((state, character))) is not None:
+            return self._opens(bracket, at)
         elif self._stack and WORD.match(character):
             self._due, self._state, self._word = state, "word", words.START
             return self._in_word(text, at)
@@ -329,7 +338,10 @@ class NestedStructure:
         if not self.begins or not stack or (len(stack) == 1 and stack[0] != OBJECT):
             return at
         entries = PLAIN.get((self._state, stack[-1]))
-        return at if entries is None else plain_entries.end_of(entries, text, at)
+        end = at if entries is None else plain_entries.end_of(entries, text, at)
+        if end == at:
+            self._plain_from = at + plain_entries.TRY_AGAIN_AFTER
+        return end
 
     def _after_fence(self, text: str, at: int) -> int:
         """The place after a code fence that the value stands in."""

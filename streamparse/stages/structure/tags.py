@@ -103,8 +103,10 @@ class TagStructure:
             return at
         if ended := self._after_end(text, at):
             return ended
-        if any(literal.startswith(text[at:]) for literal in self._after_value):
-            return self._hold(text, at)
+        left = len(text) - at  # no more of a long text is copied than can be the beginning of a literal
+        for literal in self._after_value:
+            if left < len(literal) and literal.startswith(text[at:]):
+                return self._hold(text, at)
         self._state = "value"
         return at
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from streamparse.stages.structure import STRUCTURES, Structure
 from streamparse.stages.structure.table import json_structure, tags_structure
+from tests.properties.time_limit import ended_in_time
 
 PARAMETER = {"tag_pattern": r"<parameter=(?P<key>[^>\n]+)>\s*(?P<value>.*?)\s*</parameter>"}
 ARGUMENT = {"tag_pattern": r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)</arg_value>"}
@@ -425,3 +426,10 @@ def test_long_texts_are_followed_character_by_character(content: str, filler: st
     opening = {"json": '{"a": "', "xml-inline": "<parameter=a>", "python-call-list": '[f(a="'}[content]
     text = opening + filler * (10_000 // len(filler))
     assert known(after(STRUCTURES[content](arguments), *text)) == known(after(STRUCTURES[content](arguments), text))
+
+
+def test_closing_tags_that_close_nothing_take_linear_time() -> None:
+    reader = tags_structure(PARAMETER, ends=("</tool_call>",))
+    with ended_in_time(20):
+        reader.feed("<parameter=a>" + "</parameter>" * 500_000)
+    assert reader.complete
