@@ -88,9 +88,9 @@ class TransformStage:
         return [self._malformed(region, region.error)]
 
     def _close(self, region: RegionEnd) -> Event:
-        field = region.field
-        value = self._lenient_value(region) if self._lenient else self._strict_value(region)
-        if type(value) is not str:
+        field, value = region.field, region.value
+        if field.transform is not None or field.policy.calls is not None or not isinstance(value, str):
+            value = self._lenient_value(region) if self._lenient else self._strict_value(region)
             self._count_calls(value)
         if field.join is not None and not isinstance(value, str):
             raise ParseError(f"'join' needs each value to be a string, and this one is a {type(value).__name__}")
@@ -123,8 +123,6 @@ class TransformStage:
             value = transform_value(
                 value, region.captures, field.transform, field.transform_each, lenient=True, most=self._most_calls
             )
-        if type(value) is str:
-            return value  # the text of an answer, in which there are no calls
         value = self._schemas.cast(value, lenient=True)
         region.repaired += self._schemas.take_repaired()
         check_calls(value)

@@ -57,12 +57,15 @@ class RegionDeltas:
         self._document: CallDocument | None = None
         self._reader: Reader | None = None
         self._points: PointReader | None = None  # the reader, if it can be at points
+        self._over = False  # nothing more will be found, as no reading goes on
         self.walk: Walk | None = None
         self._begin_reading()
 
     def feed(self, text: str) -> list[Event]:
         """The events that the next piece of the region's text makes certain."""
         walk = self.walk
+        if self._over:
+            return []
         if walk is None:
             self._keep_unread(text)
             self._read(text)
@@ -80,6 +83,7 @@ class RegionDeltas:
         events = [event for call in calls[self._taken :] for event in self._events(call)]
         self._taken = max(0, len(calls) - 1)
         self.walk = self._walk_here()
+        self._over = self._reader is None
         return events
 
     def rest(self, end: RegionEnd, value: Any) -> list[Event]:

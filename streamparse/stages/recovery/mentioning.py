@@ -9,6 +9,7 @@ line of its own, behind a sentence, or with what is thought. A delimiter that is
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from streamparse.stages.recovery.mode import Seen
@@ -39,7 +40,12 @@ def may_be_a_word(core: RecoveringTokenizer, opened: Seen) -> bool:
 
 def _is_mark(core: RecoveringTokenizer, opened: Seen) -> bool:
     """Whether an open is a mark that text can mention, and has no token in it."""
-    return MARK.match(opened.text) is not None and not has_token(core, opened)
+    return _begins_with_mark(opened.text) and not has_token(core, opened)
+
+
+@lru_cache(256)
+def _begins_with_mark(text: str) -> bool:
+    return MARK.match(text) is not None
 
 
 def has_token(core: RecoveringTokenizer, opened: Seen) -> bool:
