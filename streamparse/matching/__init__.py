@@ -12,7 +12,8 @@ a stream under a watch and gives back what can be released and the matches, each
 
     automaton.py    all linear delimiters of a watch at once, each character looked at once (joined.py, step.py)
     idle.py         how text is skipped in which no delimiter starts (heads.py, plain.py: the same for a whole piece)
-    linear.py       where a stream stands in the automaton (shortcuts.py: long pursuits are not made twice)
+    linear.py       where a stream stands in the automaton (leaps.py: short pieces at once; shortcuts.py: long pursuits
+                    are not made twice)
     backtrack.py    what an automaton can't do, by trying (starts.py, bounded.py: at which places of a stream)
     deferred.py     what only ``regex`` can do, when the whole text is known
     held.py         text that is held back

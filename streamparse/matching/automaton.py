@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from threading import RLock
+from typing import Any
 
 from streamparse.matching.joined import JoinedPrograms
 from streamparse.matching.program import Program
@@ -29,7 +30,7 @@ MOST_CHARACTERS = 20_000
 class State:
     """What is alive, what is recorded, and the edges known so far, by character and by class of characters."""
 
-    __slots__ = ("before", "by_class", "decided", "edges", "looks_ahead", "quiet", "records", "threads")
+    __slots__ = ("before", "by_class", "decided", "edges", "leaps", "looks_ahead", "quiet", "records", "threads")
 
     def __init__(self, threads: tuple[Thread, ...], records: tuple[Record, ...], before: int) -> None:
         self.threads = threads
@@ -37,6 +38,8 @@ class State:
         self.before = before
         self.edges: dict[str, Edge | None] = {}
         self.by_class: dict[int, Edge | None] = {}
+        #: What is known of pieces (see leaps.py).
+        self.leaps: dict[str, Any] = {}
         self.decided = bool(records) and not threads
         #: Whether a match may be decided from here whose end lies before this place.
         self.looks_ahead = bool(records) or any(end != OPEN for _, _, end in threads)
@@ -64,7 +67,7 @@ class Automaton:
         self.pinned: State | None = None
         self.resting = State((), (), ANY)
         self.skippable = False
-        self.edge_count = 0
+        self.edge_count = self.leap_count = 0
         self.growing = RLock()
 
     def class_of(self, character: str) -> int:
@@ -116,8 +119,9 @@ class Automaton:
         for state in list(self.states.values()):
             state.edges.clear()
             state.by_class.clear()
+            state.leaps.clear()
         self.states.clear()
-        self.edge_count = 0
+        self.edge_count = self.leap_count = 0
         self.resting = self.idle_state(ANY)
         if self.pinned is not None:
             self.states[self.pinned.threads, self.pinned.records, self.pinned.before] = self.pinned

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 _PARTS_PER_BLOCK = 512
+_SHORT = 16
+"""How long a text is at most whose rest is copied all the same."""
 
 
 class HeldText:
@@ -35,7 +37,9 @@ class HeldText:
 
     def append_rest(self, text: str, start: int) -> None:
         """Holds ``text[start:]``."""
-        if self.length or start == len(text):
+        if start == len(text):
+            return
+        if self.length or len(text) <= _SHORT:
             self.append(text[start:])
         else:
             self._text, self._text_start = text, start

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from streamparse.errors import LimitError
 from streamparse.limits import how_to_raise
 from streamparse.matching.automaton import Automaton, Edge, State
+from streamparse.matching.leaps import LEAPS_AT_MOST, PIECE_AT_MOST, Leap, leap_of
 from streamparse.matching.shortcuts import SPACING, Outcome, Shortcuts, values
 from streamparse.matching.step import ANY, EDGE, HERE, Record
 from streamparse.matching.watch import Watch
@@ -70,20 +71,25 @@ class LinearSeeker:
 
     def feed(self, text: str, start: int) -> None:
         """Reads ``text[start:]``, or less if a match is decided before its end."""
+        if not start and len(text) <= PIECE_AT_MOST and not self.guard and self.leaps(text):
+            return
         at, length = start, len(text)
         base = self.read - start
         if self.guard and at < length:
             at = self.guarded_step(text[at], at)
+        shortcuts = self.shortcuts
         while at < length and self.found is None:
-            if self.state.quiet:
+            state = self.state
+            if state.quiet:
                 at = self.skip(text, at, base)
                 if at == length:
                     break
+                state = self.state
             beyond = (base + at) % SPACING
-            if not self.state.looks_ahead:
+            if not state.looks_ahead:
                 # A match that is decided later ends later, too: nothing up to here will be scanned again.
-                if self.shortcuts.notes:
-                    self.shortcuts.give_up()
+                if shortcuts.notes:
+                    shortcuts.give_up()
             elif not beyond and (outcome := self.noted(base + at, base + length)) is not None:
                 at = outcome.position - base
                 continue
@@ -92,6 +98,26 @@ class LinearSeeker:
         self.read = base + at
         if self.registers and self.read - self.registers[0] > self.limit:
             self.raise_limit()
+
+    def leaps(self, piece: str) -> bool:
+        """Goes over a piece at once, if that is possible; False where it has to be stepped through."""
+        state, automaton, registers, base = self.state, self.automaton, self.registers, self.read
+        leap: Leap | None = state.leaps.get(piece)
+        if leap is None:
+            if automaton.leap_count >= LEAPS_AT_MOST or piece in state.leaps:
+                return False
+            automaton.leap_count += 1
+            leap = state.leaps[piece] = leap_of(automaton, self.idle, state, piece)
+        if leap is None or self.shortcuts.notes:
+            return False
+        if base + len(piece) - (registers[0] if registers else base) > self.limit:
+            return False  # the limit may be reached on the way
+        self.registers = [registers[s] if s >= 0 else base - 1 - s for s in leap.sources]
+        self.state, self.read = leap.target, base + leap.length
+        if leap.found is not None:
+            index, first, last = leap.found
+            self.found = self.registers[first], self.registers[last], self.watch.linear[index]
+        return True
 
     def noted(self, position: int, known_until: int) -> Outcome | None:
         """Goes on where an earlier pursuit led from here; where none did, notes the place for a later one."""

@@ -227,14 +227,14 @@ class Scanner:
         linear.feed(text, start)
         if linear.found is not None:
             return self._matched(linear.found, text, start)
-        if start:
-            return self._hold_from(linear.hold, text, start)
         if linear.registers:
-            if linear.registers[0] == position:
+            hold = linear.registers[0]
+            if hold == position and not start:
                 held.append(text)
                 return "", None, text, len(text)
-            return self._hold_from(linear.registers[0], text, 0)
-        released = held.take_all() + text if held.length else text
+            return self._hold_from(hold, text, start)
+        rest = text[start:] if start else text
+        released = held.take_all() + rest if held.length else rest
         return released, None, text, len(text)
 
     def _become_plain(self) -> None:
@@ -329,7 +329,8 @@ class Scanner:
         else:
             released = held.take(held.length + fresh - keep)
             held.append(text[start:])
-        self._remember(released)
+        if self.context_size:
+            self._remember(released)
         return released, None, text, len(text)
 
     def _matched(self, found: tuple[int, int, int], text: str, start: int) -> Scanned:
