@@ -24,6 +24,8 @@ from streamparse.template.policy import EXTENSION_KEY, check_policy
 DELIMITER_KEYS = (("open", "open_pattern"), ("close", "close_pattern"))
 DEPTH_AT_MOST = 150
 """Levels of a whole template; a transform may have 100."""
+ENTRIES_AT_MOST = 10_000
+"""Members and items of a whole template, at all levels together."""
 ANCHOR_KEYS = ("start_anchor", "start_anchor_pattern")
 
 
@@ -31,8 +33,8 @@ def check_template(source: Any) -> tuple[list[Fault], list[Fault]]:
     """All faults and all warnings of a template, in the order of its keys."""
     if not isinstance(source, dict):
         return [Fault("", f"must be a dict (a JSON object), not {_kind(source)}")], []
-    if (too_deep := _too_deep(source)) is not None:
-        return [too_deep], []
+    if (too_large := _too_large(source)) is not None:
+        return [too_large], []
     faults = [Fault(_path(error), _schema_message(error)) for error in _validator().iter_errors(source)]
     warnings: list[Fault] = []
     for found in (_check_version(source), _check_anchor(source), _check_fields(source), check_policy(source)):
@@ -41,9 +43,10 @@ def check_template(source: Any) -> tuple[list[Fault], list[Fault]]:
     return faults, warnings
 
 
-def _too_deep(source: dict[str, Any]) -> Fault | None:
-    """Where the template is nested too deep to be copied and checked, or holds itself."""
+def _too_large(source: dict[str, Any]) -> Fault | None:
+    """Where the template is nested too deep to be copied and checked, holds itself, or has too much in it."""
     pending: list[tuple[str, Any, int]] = [("", source, 0)]
+    entries_left = ENTRIES_AT_MOST
     while pending:
         path, value, depth = pending.pop()
         if depth > DEPTH_AT_MOST:
@@ -51,6 +54,12 @@ def _too_deep(source: dict[str, Any]) -> Fault | None:
                 ".".join(path.split(".")[:3]), f"is nested more than {DEPTH_AT_MOST} levels deep, or holds itself"
             )
         if isinstance(value, dict | list):
+            entries_left -= len(value)
+            if entries_left < 0:
+                reason = (
+                    f"the template has more than {ENTRIES_AT_MOST} members and items; leave out what it does not need"
+                )
+                return Fault(".".join(path.split(".")[:3]), reason)
             entries = value.items() if isinstance(value, dict) else enumerate(value)
             pending += [(f"{path}.{key}" if path else str(key), item, depth + 1) for key, item in entries]
     return None

@@ -197,6 +197,15 @@ def test_a_template_that_is_nested_too_deep_or_holds_itself_is_a_fault() -> None
         assert [fault.path for fault in caught.value.faults] == [path]
 
 
+@pytest.mark.parametrize("many", [[0] * 200, {str(number): 0 for number in range(200)}], ids=["list", "object"])
+def test_a_template_with_too_much_in_it_is_a_fault(many: Any) -> None:
+    fits, too_much = ({str(number): many for number in range(count)} for count in (49, 50))
+    assert found(0, template(defaults={"x": fits})) == []
+    (fault,) = found(0, template(defaults={"x": too_much}))
+    assert fault.startswith("defaults.x.")
+    assert "the template has more than 10000 members and items; leave out" in fault
+
+
 @pytest.mark.parametrize("value", [{1, 2}, (1,), b"x", object(), {"deep": [{"set": {1}}]}])
 def test_what_is_no_json_data_is_a_fault_wherever_it_would_reach_a_message(value: Any) -> None:
     (default,) = found(0, template(defaults={"x": value}))
