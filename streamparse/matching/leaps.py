@@ -33,8 +33,8 @@ class Leap:
 def leap_of(automaton: Automaton, idle: Idle, state: State, piece: str) -> Leap | None:
     """The leap from a state over a piece.
 
-    None from a pursuit (a match is known, and a longer one possible) that is not over in the piece, and into one: such
-    ways are noted (``shortcuts.py``). Nor from or into a leading run, which is looked back over.
+    None where a pursuit (a match whose end is known may yet be decided) is not over in the piece, as the way of a long
+    one is noted (``shortcuts.py``). Nor where delimiters have a leading run, which is looked back over.
     """
     if idle.run is not None or idle.find is None or automaton.programs.looks_back:
         return None
@@ -55,4 +55,4 @@ def leap_of(automaton: Automaton, idle: Idle, state: State, piece: str) -> Leap 
         at += 1
         if state.decided:
             return Leap(state, sources, at, state.records[0]) if len(state.records) == 1 else None
-    return None if pursues or state.looks_ahead else Leap(state, sources, at, None)
+    return None if pursues and state.looks_ahead else Leap(state, sources, at, None)

@@ -226,17 +226,15 @@ class Walk:
         self._go_to_step(self._word)
 
     def _take_in_word(self, text: str) -> str | None:
-        word = self._word
-        more = WORD.match(text)
-        if more is not None:
+        word, known = self._word, self.step.ends.get(text)
+        if known is None and (more := WORD.match(text)) is not None:
             if len(word) >= POINT_AT_MOST:
                 return None
             word += more[0]
             if more.end() == len(text):
                 self._word = word
                 return ""
-            text = text[more.end() :]
-        known = self.step.ends.get(text)
+            known = self.step.ends.get(text[more.end() :])
         compact = None if known is None else self._compact(word)
         if known is None or compact is None:
             return None

@@ -58,9 +58,12 @@ class EitherStructure:
         return self._fitting.tolerances
 
     def feed(self, text: str) -> None:
-        """Let every reader follow."""
-        for reader in self._readers:
-            reader.feed(text)
+        """Let every reader follow, but for alternatives that the text does not begin like: they never fit again."""
+        own, *alternatives = self._readers
+        own.feed(text)
+        for reader in alternatives:
+            if reader.begins is not False:
+                reader.feed(text)
 
     def copy(self) -> EitherStructure:
         """Another one with the same state."""

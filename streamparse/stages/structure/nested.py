@@ -294,6 +294,10 @@ class NestedStructure:
         character, state = text[at], self._state
         if state == "next":
             return self._between(text, at)
+        if (state, character) in LEADS:
+            self._state = "member"
+            self._is_sure()
+            return at + 1
         if state not in ITEMS:
             pass
         elif (
@@ -326,10 +330,6 @@ class NestedStructure:
             return self._opens(OPENS[state, character], at)
         if character == "(" and self._grammar.calls and state in TUPLES:
             return self._opens(TUPLE, at)
-        if (state, character) in LEADS:
-            self._state = "member"
-            self._is_sure()
-            return at + 1
         return self._between(text, at)
 
     def _after_plain_entries(self, text: str, at: int) -> int:
