@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from streamparse.errors import LimitError
 from streamparse.limits import how_to_raise
 from streamparse.matching.automaton import Automaton, Edge, State
-from streamparse.matching.leaps import LEAPS_AT_MOST, PIECE_AT_MOST, Leap, leap_of
+from streamparse.matching.leaps import LEAPS_AT_MOST, Leap, leap_of
 from streamparse.matching.shortcuts import SPACING, Outcome, Shortcuts, values
 from streamparse.matching.step import ANY, EDGE, HERE, Record
 from streamparse.matching.watch import Watch
@@ -71,8 +71,6 @@ class LinearSeeker:
 
     def feed(self, text: str, start: int) -> None:
         """Reads ``text[start:]``, or less if a match is decided before its end."""
-        if not start and len(text) <= PIECE_AT_MOST and not self.guard and self.leaps(text):
-            return
         at, length = start, len(text)
         base = self.read - start
         if self.guard and at < length:
@@ -100,7 +98,10 @@ class LinearSeeker:
             self.raise_limit()
 
     def leaps(self, piece: str) -> bool:
-        """Goes over a piece at once, if that is possible; False where it has to be stepped through."""
+        """Reads a short piece at once, if that is possible; False where it has to be stepped through.
+
+        Only where no match is forbidden.
+        """
         state, automaton, registers, base = self.state, self.automaton, self.registers, self.read
         leap: Leap | None = state.leaps.get(piece)
         if leap is None:

@@ -18,6 +18,7 @@ from streamparse.matching.deferred import DeferredSeeker, SearchTime
 from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.held import HeldText
 from streamparse.matching.idle import Idle
+from streamparse.matching.leaps import PIECE_AT_MOST
 from streamparse.matching.linear import UNKNOWN_EDGE, LinearSeeker
 from streamparse.matching.watch import Watch
 
@@ -223,8 +224,10 @@ class Scanner:
         """Lets the automaton step through a piece, where it alone decides."""
         linear, held = self._linear, self._held
         position = linear.read - held.length
-        self._read = linear.read + len(text) - start
-        linear.feed(text, start)
+        fresh = len(text) - start
+        self._read = linear.read + fresh
+        if fresh > PIECE_AT_MOST or not linear.leaps(text[start:] if start else text):
+            linear.feed(text, start)
         if linear.found is not None:
             return self._matched(linear.found, text, start)
         if linear.registers:

@@ -239,7 +239,7 @@ class RecoveringTokenizer:
         segments, scanner, writer = self._segments, self._scanner, self.writer
         while segments:
             segment = segments.pop()
-            if scanner.held:
+            if not scanner.idle:
                 pass  # what was read before this may be the beginning of a delimiter: this goes on behind it
             elif segment.place is not None:
                 scanner.rewind(*segment.place)
