@@ -64,15 +64,19 @@ class RegionDeltas:
     def feed(self, text: str) -> list[Event]:
         """The events that the next piece of the region's text makes certain."""
         walk = self.walk
+        if walk is not None and (piece := walk.take(text)) is not None:
+            return walk.events(piece)
+        return self.follow(text)
+
+    def follow(self, text: str) -> list[Event]:
+        """The same for a piece of text of which the ``walk``, if there is one, does not know what it does."""
+        walk = self.walk
         if self._over:
             return []
         if walk is None:
             self._keep_unread(text)
             self._read(text)
         else:
-            piece = walk.take(text)
-            if piece is not None:
-                return walk.events(piece)
             walk.follow(text, self._read)
             written = walk.arguments
             if self._reader is not None and self._document is not None and self._document.arguments is written:

@@ -77,7 +77,7 @@ class DeltaStage:
         walk = self.walk
         if walk is not None and (piece := walk.take(event["text"])) is not None:
             return [event, *walk.events(piece)]
-        deltas = self._region.feed(event["text"])
+        deltas = self._region.follow(event["text"])
         self.walk = self._region.walk
         return [event, *deltas]
 

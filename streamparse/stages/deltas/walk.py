@@ -182,7 +182,7 @@ class Walk:
         return [event]
 
     def follow(self, text: str, read: Callable[[str], bool]) -> None:
-        """Follow a piece of text, with the help of the reader, which can ``read`` it and says whether it goes on.
+        """Follow a text that :meth:`take` can't tell of; the reader can ``read`` it, and says whether it goes on.
 
         What goes out is in the ``arguments`` then.
         """
@@ -190,7 +190,10 @@ class Walk:
             self.settle()
             self.step = self._step_here() if read(text) else NOWHERE
             return
-        for part in PART.findall(text) if len(text) > PIECE_AT_MOST else (text,):
+        if len(text) <= PIECE_AT_MOST:
+            self._learn_from(text, read)
+            return
+        for part in PART.findall(text):
             piece = self.take(part)
             if piece is None:
                 self._learn_from(part, read)
