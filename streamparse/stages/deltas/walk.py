@@ -219,7 +219,8 @@ class Walk:
         self.step = self._step_here() if goes_on else NOWHERE
         if step is NOWHERE or self.step is NOWHERE:
             return
-        if self.step.in_word and not step.in_word and NUMBER_ALONE.fullmatch(text) is not None:
+        number = NUMBER_ALONE.fullmatch(text) if self.step.in_word and not step.in_word else None
+        if number is not None and number[1] == self._word:  # it is not the end of a word that began as a constant
             step.word = self.step
         elif word is not None or not step.in_word:
             self._steps.learn(step, text, piece, self.step, self._word)

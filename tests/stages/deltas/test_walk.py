@@ -105,8 +105,9 @@ def test_pieces_may_lead_into_a_number_out_of_it_and_into_the_next(core: Any, pi
 @pytest.mark.usefixtures("remembered_at_once")
 def test_a_word_that_is_no_value_ends_what_can_be_known(core: Any) -> None:
     reading = core(template(JSON_CALL), lenient=True)
-    for number, given_out in (("7", '{"n":7,"m":1}'), ("seven", '{"n":'), ("7", '{"n":7,"m":1}')):
-        text = ["<call f>", '{"n": ', number, ', "m": 1', "}", "</call>"]
+    known, unknown = '{"n":7,"m":1}', '{"n":'
+    for number, given_out in (("7", known), ("seven", unknown), ("7", known), ("true 7", unknown), ("true 7", unknown)):
+        text = ["<call f>", '{"n": ', *number.split(), ', "m": 1', "}", "</call>"]
         assert "".join(event.get("arguments", "") for event in deltas_of(reading, text)) == given_out
 
 
