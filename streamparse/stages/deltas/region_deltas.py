@@ -84,7 +84,10 @@ class RegionDeltas:
                 written.out.clear()
                 return walk.events(piece)
         calls = self._calls
-        events = [event for call in calls[self._taken :] for event in self._events(call)]
+        events: list[Event] = []
+        for call in calls[self._taken :] if self._taken else calls:
+            if call.name is not None:  # before it has a name, nothing of it is given out
+                events += self._events(call)
         self._taken = max(0, len(calls) - 1)
         self.walk = self._walk_here()
         self._over = self._reader is None

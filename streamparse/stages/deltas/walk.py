@@ -132,7 +132,7 @@ class Walk:
     goes out is noted with ``note``, and is put into a copy of ``event``.
     """
 
-    __slots__ = ("_reader", "_steps", "_word", "arguments", "event", "note", "step")
+    __slots__ = ("_reader", "_reader_at", "_steps", "_word", "arguments", "event", "note", "step")
 
     def __init__(
         self,
@@ -144,6 +144,7 @@ class Walk:
     ) -> None:
         self._steps = steps
         self._reader = reader
+        self._reader_at = NOWHERE
         self._word = ""
         self.arguments = arguments
         self.event = event
@@ -253,12 +254,12 @@ class Walk:
             return None
 
     def _step_here(self) -> Step:
-        step = self._steps.at(self._reader, self.arguments)
+        step = self._reader_at = self._steps.at(self._reader, self.arguments)
         self._word = (self._reader.word or "") if step.in_word else ""
         return step
 
     def _go_to_step(self, word: str) -> None:
-        if self.step is not NOWHERE:
+        if self.step is not NOWHERE and (self.step is not self._reader_at or self.step.in_word):
             point, writing = self.step.point
             self._reader.go_to(point, word if self.step.in_word else "")
             self.arguments.go_to(writing)
