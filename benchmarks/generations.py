@@ -11,11 +11,11 @@ import gc
 import logging
 import statistics
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.collection import collected, collections
 from benchmarks.load import Frame, Load, frames
 from benchmarks.table import Table, show_progress, with_limit
 from benchmarks.workloads import bundled
@@ -26,8 +26,6 @@ OURS = load_response_template("qwen3")
 SAMPLED = 10
 """Of so many generations with a task each, one has its latency taken."""
 LATENCY_AIM = 0.060
-SELDOM = (50_000, 50, 100)
-"""Thresholds of the garbage collector for a process with thousands of generations (docs/many-generations.md)."""
 
 
 @dataclass
@@ -235,9 +233,10 @@ def row(table: Table, name: str, one: Measured, floor: Measured, limit: float | 
 COLUMNS = ("program", "µs a token", "of bare", "p50 ms", "p99 ms", "by its CPU")
 
 
-def report_pumps(load: Load, times: int) -> None:
+def report_pumps(load: Load, times: int, collection: str) -> None:
     """Pumps: everything that waits is taken at once."""
-    table = Table(f"{load.generations:,} generations at {RATE} tokens a second through one pump", COLUMNS)
+    title = f"{load.generations:,} generations at {RATE} tokens a second through one pump"
+    table = Table(f"{title}; garbage is collected {collection}", COLUMNS)
     found = {
         name: measured(name, lambda make=make: run_pump(load, make), times)
         for name, make in (("bare", bare_pump), ("keyed operator", keyed_pump), ("transformers", transformers_pump))
@@ -249,23 +248,9 @@ def report_pumps(load: Load, times: int) -> None:
     print(f"the keyed operator takes {share:.2f} of the transformers pump's CPU time (aim: at most 0.33)")
 
 
-@contextmanager
-def collected(thresholds: tuple[int, int, int]) -> Iterator[None]:
-    """Let the garbage collector run as often as these thresholds say, and pass over what is there already."""
-    before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*thresholds)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
-
-
 def report_capacity(sizes: Iterable[int], seconds: float) -> None:
     """How many generations the keyed operator holds on a core, with the garbage collector as it is and as advised."""
-    for how, thresholds in (("as often as Python does", gc.get_threshold()), ("seldom, as advised", SELDOM)):
+    for how, thresholds in collections():
         title = f"the keyed operator on one core, {RATE} tokens a second each; garbage is collected {how}"
         table = Table(title, COLUMNS)
         holds = 0
@@ -277,6 +262,13 @@ def report_capacity(sizes: Iterable[int], seconds: float) -> None:
             if found.latency(0.99) <= LATENCY_AIM:
                 holds = size
         print(f"p99 stays under {LATENCY_AIM * 1e3:.0f} ms up to {holds:,} generations")
+
+
+def report_all_pumps(load: Load, times: int) -> None:
+    """Pumps, with the garbage collector as it is and as advised."""
+    for how, thresholds in collections():
+        with collected(thresholds):
+            report_pumps(load, times, how)
 
 
 def report_tasks(load: Load, times: int) -> None:
@@ -299,10 +291,10 @@ def report_tasks(load: Load, times: int) -> None:
 def report(*, quick: bool) -> None:
     """Print the section."""
     if quick:
-        report_pumps(Load(500, RATE, 2.0), 1)
+        report_all_pumps(Load(500, RATE, 2.0), 1)
         report_tasks(Load(200, RATE, 2.0), 1)
         report_capacity((1_000,), 2.0)
     else:
-        report_pumps(Load(5_000, RATE, 8.0), 3)
+        report_all_pumps(Load(5_000, RATE, 8.0), 3)
         report_tasks(Load(1_000, RATE, 8.0), 3)
         report_capacity((2_500, 5_000, 7_500, 10_000), 8.0)

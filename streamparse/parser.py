@@ -204,31 +204,26 @@ class ResponseParser:
         parsed, :class:`LimitError` at a limit, and :class:`FinalizedError` after the end.
         """
         plain = self._plain
-        if plain is not None and type(text) is str and 0 < len(text) < PIECE_AT_MOST:
+        if plain is not None and type(text) is str:
             room = self._room
-            if room and not self._tail:
-                for letter in plain.letters:
-                    if letter in text:
-                        break
-                else:
-                    if plain.run is None or not plain.run[text[-1]]:
-                        self._room = room - 1
-                        self._passed += text
-                        event = plain.event.copy()
-                        event["text"] = text
-                        deltas = self._deltas
-                        if deltas is None:
-                            return [event]
-                        walk = deltas.walk
-                        if walk is None or (known := walk.step.get(text)) is None:
-                            return deltas.chunk(event)
-                        piece, walk.step = known
-                        if not piece:
-                            return [event]
-                        walk.note(piece)
-                        delta = walk.event.copy()
-                        delta["arguments"] = piece
-                        return [event, delta]
+            if room and not self._tail and (text in plain.known or plain.passes(text)):
+                self._room = room - 1
+                self._passed += text
+                event = plain.event.copy()
+                event["text"] = text
+                deltas = self._deltas
+                if deltas is None:
+                    return [event]
+                walk = deltas.walk
+                if walk is None or (known := walk.step.get(text)) is None:
+                    return deltas.chunk(event)
+                piece, walk.step = known
+                if not piece:
+                    return [event]
+                walk.note(piece)
+                delta = walk.event.copy()
+                delta["arguments"] = piece
+                return [event, delta]
             events = self._pass(text)
             if events is not None:
                 return events
@@ -494,13 +489,13 @@ class ResponseParser:
         return events
 
     def _pass(self, text: str) -> list[Event] | None:
-        """The events of a piece of text, not empty; None where it isn't plain, and then nothing has happened.
+        """The events of a piece of text; None where it isn't plain, and then nothing has happened.
 
         ``feed`` does the commonest case itself, as a call would cost as much again.
         """
         plain = self._plain
         assert plain is not None, "plain text is only looked for where it can be told"
-        if len(text) >= PIECE_AT_MOST or not (self._room or self._put_together()):
+        if not 0 < len(text) < PIECE_AT_MOST or not (self._room or self._put_together()):
             return None
         text = self._tail + text
         cut = plain.cut(text)

@@ -17,6 +17,8 @@ PIECE_AT_MOST = 256
 TOGETHER = 32
 """So many pieces are put together at once: each is added to a text, which must stay short for that."""
 _TAIL_AT_MOST = 64
+_KNOWN_AT_MOST = 10_000
+_KNOWN_LENGTH_AT_MOST = 32
 PLAIN_PIECE_AT_MOST = PIECE_AT_MOST + _TAIL_AT_MOST
 """Characters of a piece with what was kept back before it."""
 
@@ -25,24 +27,42 @@ class PlainText:
     """What pieces of plain text become: chunks of one field, under one watch whose ``heads`` are known.
 
     It is shared by all generations of a template and has nothing of any of them, so that it is at hand when thousands
-    take turns. The commonest piece needs no call: where no text was kept back, none of the ``letters`` is in the piece
-    and its last character is not in the ``run``, a copy of ``event`` with the piece as its text is all there is to it.
+    take turns. The commonest piece needs no call: what is ``known`` to be plain is so whenever it comes again, as
+    tokens do, and where no text was kept back a copy of ``event`` with the piece as its text is all there is to it.
 
     >>> import re
     >>> plain = PlainText(Heads(re.compile("<(?:a>|$)").search, ("<",), frozenset("<"), None), {"type": "region_chunk"})
     >>> plain.cut("some text"), plain.cut("some text<"), plain.cut("some text<a>")
     (9, 9, None)
+    >>> plain.passes("some"), plain.passes("<"), list(plain.known)
+    (True, False, ['some'])
     """
 
-    __slots__ = ("_after_run", "_parts", "_search", "event", "letters", "run")
+    __slots__ = ("_after_run", "_letters", "_parts", "_run", "_search", "event", "known")
 
     def __init__(self, heads: Heads, event: dict[str, Any]) -> None:
-        self.letters = heads.letters
-        self.run = heads.run_characters
         self.event = event
+        self.known: dict[str, None] = {}
+        self._letters = heads.letters
+        self._run = heads.run_characters
         self._search = heads.search
         self._parts = heads.parts
         self._after_run = heads.after_run
+
+    def passes(self, text: str) -> bool:
+        """Whether a piece may be given out as it is, if nothing was kept back before it."""
+        if not 0 < len(text) < PIECE_AT_MOST:
+            return False
+        for letter in self._letters:
+            if letter in text:
+                return False
+        if self._run is not None and self._run[text[-1]]:
+            return False
+        if len(text) <= _KNOWN_LENGTH_AT_MOST:
+            if len(self.known) >= _KNOWN_AT_MOST:
+                self.known.clear()
+            self.known[text] = None
+        return True
 
     def cut(self, text: str) -> int | None:
         """How much of a text may be given out; what is behind that may be the beginning of a delimiter.
@@ -55,7 +75,7 @@ class PlainText:
             if found.end() != length or found.group() not in self._parts:
                 return None
             cut = found.start()
-        run = self.run
+        run = self._run
         if run is not None and (found is None or found.group() in self._after_run):
             while cut and run[text[cut - 1]]:
                 cut -= 1
