@@ -17,7 +17,7 @@ PIECE_AT_MOST = 256
 TOGETHER = 32
 """So many pieces are put together at once: each is added to a text, which must stay short for that."""
 _TAIL_AT_MOST = 64
-_KNOWN_AT_MOST = 10_000
+_KNOWN_AT_MOST = 4_000
 _KNOWN_LENGTH_AT_MOST = 32
 PLAIN_PIECE_AT_MOST = PIECE_AT_MOST + _TAIL_AT_MOST
 """Characters of a piece with what was kept back before it."""
