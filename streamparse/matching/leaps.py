@@ -13,7 +13,7 @@ from streamparse.matching.idle import Idle
 from streamparse.matching.step import HERE, Record
 
 PIECE_AT_MOST = 16
-LEAPS_AT_MOST = 4_000
+LEAPS_AT_MOST = 500
 """How long the pieces are that are known, and how many pieces of one automaton."""
 
 #: A register's value: that of a register before the piece (0 or more), or a place p in the piece, written as -1 - p.
