@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from streamparse.matching.heads import Heads
+from streamparse.matching.syntax import Chars
 
 PIECES_AT_MOST = 512
 """So many pieces may pass before they are counted and noted."""
@@ -18,9 +19,19 @@ TOGETHER = 32
 """So many pieces are put together at once: each is added to a text, which must stay short for that."""
 _TAIL_AT_MOST = 64
 _KNOWN_AT_MOST = 4_000
+_KINDS_AT_MOST = 64
 _KNOWN_LENGTH_AT_MOST = 32
 PLAIN_PIECE_AT_MOST = PIECE_AT_MOST + _TAIL_AT_MOST
 """Characters of a piece with what was kept back before it."""
+
+_known: dict[tuple[tuple[str, ...], Chars | None], dict[str, None]] = {}
+
+
+def _known_pieces(heads: Heads) -> dict[str, None]:
+    """The pieces that are known to be plain under these heads: one dict for all heads that tell it by the same."""
+    if len(_known) >= _KINDS_AT_MOST:
+        _known.clear()
+    return _known.setdefault((heads.letters, heads.run), {})
 
 
 class PlainText:
@@ -34,15 +45,15 @@ class PlainText:
     >>> plain = PlainText(Heads(re.compile("<(?:a>|$)").search, ("<",), frozenset("<"), None), {"type": "region_chunk"})
     >>> plain.cut("some text"), plain.cut("some text<"), plain.cut("some text<a>")
     (9, 9, None)
-    >>> plain.passes("some"), plain.passes("<"), list(plain.known)
-    (True, False, ['some'])
+    >>> plain.passes("some"), plain.passes("<"), "some" in plain.known, "<" in plain.known
+    (True, False, True, False)
     """
 
     __slots__ = ("_after_run", "_letters", "_parts", "_run", "_search", "event", "known")
 
     def __init__(self, heads: Heads, event: dict[str, Any]) -> None:
         self.event = event
-        self.known: dict[str, None] = {}
+        self.known = _known_pieces(heads)
         self._letters = heads.letters
         self._run = heads.run_characters
         self._search = heads.search
