@@ -63,7 +63,7 @@ class Chain:
         link = self.links[0] if len(self.links) == 1 else None
         if link is None or link.later is None or link.takes_batches:
             return None
-        return Direct(pull, link.feed, link.later, link.seen.name)  # type: ignore[arg-type]
+        return Direct(pull, link.feed, link.later, link.seen.name)
 
     @property
     def fed_meanwhile(self) -> Link | None:

@@ -8,7 +8,7 @@ thousands of streams that take turns time goes by the places in memory that a pi
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from streamparse.graph.later import Later
@@ -31,7 +31,7 @@ class Direct:
     __slots__ = ("feed", "later", "name", "not_one", "passed", "pull", "taken")
 
     def __init__(
-        self, pull: Callable[[], Awaitable[Any]], feed: Callable[[Any], list[Any]], later: Later, name: str
+        self, pull: Callable[[], Awaitable[Any]], feed: Callable[[Any], Iterable[Any]], later: Later, name: str
     ) -> None:
         self.pull = pull
         self.feed = feed

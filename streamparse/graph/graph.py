@@ -136,16 +136,22 @@ class Graph:
                 direct.passed = passed = direct.passed + PIECE + len(piece)
                 feeding = True
                 made = direct.feed(piece)
+                if type(made) is not list:  # a machine of the user's may give anything that can be iterated over
+                    made = list(made)
                 if len(made) == 1 and passed & UNTIL_REST and not direct.later.waiting:
                     return made[0]
                 feeding = False
                 await self._take(made, direct)
             else:
                 await self._feed(self._reader.accept(piece))
-        except StopAsyncIteration:
-            self._ended = True
         except BaseException as error:
-            await self._stop(error, direct.name if feeding else "")
+            if feeding:
+                direct.not_one += 1
+                await self._stop(error, direct.name)
+            elif isinstance(error, StopAsyncIteration):
+                self._ended = True
+            else:
+                await self._stop(error)
         finally:
             direct.taken = False
         return await self._next()
@@ -161,6 +167,7 @@ class Graph:
             if self._is_read:
                 raise StreamparseError("another task is reading this stream; an event goes to one reader")
             self._reading = True
+            self._direct_now = None
             try:
                 await self._make_ready()
             except BaseException as error:
@@ -297,7 +304,7 @@ class Graph:
             self._first_item_seconds = perf_counter() - self._began
         self._items += 1
         item = self._ready.popleft()
-        goes_directly = not (self._ready or self._ended or self._reader.pending)
+        goes_directly = not (self._ready or self._ended or self._reading or self._reader.pending)
         self._direct_now = self._direct if goes_directly and self._first_item_seconds is not None else None
         return item
 

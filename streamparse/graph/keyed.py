@@ -273,6 +273,7 @@ class KeyedParser:
                 if made[key]:
                     self._tally.first_events += 1
                     self._tally.first_event_seconds += now - self._begun.pop(key)
+        if self._opened_now:  # with keys that could not be opened, of which nothing else is left
             self._opened_now.clear()
         self._tally.events += sum(map(len, made.values()))
         return list(made.items()) if all(made.values()) else [pair for pair in made.items() if pair[1]]

@@ -383,3 +383,12 @@ def test_the_events_of_a_prefix_are_not_the_first_that_somebody_waited_for() -> 
     operator.feed([("a", "Hm.")])
     seen = operator.statistics()
     assert (seen.first_events, seen.first_event_seconds) == (1, 3.0)
+
+
+def test_of_keys_that_could_not_be_opened_nothing_is_left() -> None:
+    operator = KeyedParser(QWEN3, prefix="")
+    for key in range(50):
+        ((_, events),) = operator.feed([(key, Open(template="unknown")), (key, End())])
+        assert events[-1]["kind"] == "TemplateError"
+    kept = {name: len(part) for name, part in vars(operator).items() if isinstance(part, (dict, set))}
+    assert set(kept.values()) == {0}, kept
