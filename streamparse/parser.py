@@ -97,7 +97,7 @@ class ResponseParser:
 
     # What nearly every piece needs stands in the object itself: when thousands of parsers take turns, time goes by the
     # number of places in memory that a piece visits.
-    __slots__ = ("__dict__", "__weakref__", "_deltas", "_passed", "_plain", "_room", "_tail", "last_used", "waiting")
+    __slots__ = ("__dict__", "__weakref__", "_deltas", "_passed", "_room", "_straight", "_tail", "last_used", "waiting")
 
     last_used: float
     """A moment that whoever keeps many parsers may note here; the parser itself has no clock."""
@@ -173,6 +173,7 @@ class ResponseParser:
         self._events = 0
         self._ended: str | None = None
         self._plain: PlainText | None = None
+        self._straight: PlainText | None = None  # the same where it is text that the source gives
         self._room = 0  # how many pieces of plain text may pass before _pass has to be asked
         self._passed = ""  # their text, as far as it is not in _passed_before
         self._passed_before: Sequence[str] = ()
@@ -203,7 +204,7 @@ class ResponseParser:
         pieces of one generation are of the same kind. Raises :class:`ParseError` in strict mode for what can't be
         parsed, :class:`LimitError` at a limit, and :class:`FinalizedError` after the end.
         """
-        plain = self._plain
+        plain = self._straight
         if plain is not None and type(text) is str:
             room = self._room
             if room and not self._tail and (text in plain.known or plain.passes(text)):
@@ -312,7 +313,7 @@ class ResponseParser:
         writer, message = self._regions.writer, self._message
         passed = sum(map(len, self._passed_before)) + len(self._passed)
         return ParserStatistics(
-            characters=max(writer.position, 0) + passed + self.held,
+            characters=max(writer.position + passed + self.held, 0),
             held=self.held,
             open_region=None if writer.open_field is None else writer.open_field.name,
             regions=message.regions,
@@ -484,6 +485,7 @@ class ResponseParser:
         if plain is not None:
             room = self._content.room // PLAIN_PIECE_AT_MOST  # so that what passes can not make a region too long
             self._plain = plain if room else None
+            self._straight = self._plain if self._detokenizer is None or self._detokenizer.takes_text else None
             self._granted_at_most = min(room, PIECES_AT_MOST)
             self._granted = self._room = min(self._granted_at_most, TOGETHER)
         return events
@@ -526,7 +528,8 @@ class ResponseParser:
         """Note what has passed as plain text, and give back its tail, which is to be fed next."""
         tail, self._tail = self._tail, ""
         if self._plain is not None:
-            field, self._plain = self._plain.event["field"], None
+            field = self._plain.event["field"]
+            self._plain = self._straight = None
             count, self._granted, self._room = self._granted - self._room, 0, 0
             text, self._passed = "".join([*self._passed_before, self._passed]), ""
             self._passed_before = ()
@@ -546,7 +549,7 @@ class ResponseParser:
         if self._detokenizer is None:
             if not piece and not isinstance(piece, int):
                 return []
-            self._detokenizer = Detokenizer()
+            self._detokenizer = Detokenizer(after_text=self.statistics().characters > 0)
         return self._detokenizer.feed(piece)
 
     def _after_regions(self, items: list[Any], amount: int = 0) -> list[Event]:

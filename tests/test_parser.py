@@ -19,6 +19,7 @@ from streamparse import (
     PrefixError,
     ResponseParser,
     SnapshotError,
+    SourceError,
     StreamparseError,
     TemplateError,
     get_response_parser,
@@ -472,3 +473,30 @@ def test_of_a_generation_that_has_ended_nothing_waits_for_the_garbage_collector(
     finally:
         gc.enable()
     assert alive == [None, None, NO_TOOLS if errors != "repair" else None]
+
+
+@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize("cut", [1, 3, 20])
+@pytest.mark.parametrize("kinds", ["text after bytes", "bytes after text"])
+def test_text_and_bytes_do_not_mix_however_they_are_cut_and_whatever_was_restored(
+    kinds: str, cut: int, saved: bool
+) -> None:
+    text = "Hello and so on. "
+    first, second = (text, "é".encode()[:1]) if kinds == "bytes after text" else (text.encode() + b"\xc3", " you")
+    parser = ResponseParser(TEMPLATE, "")
+    for at in range(0, len(first), cut):
+        parser.feed(first[at : at + cut])
+    if saved:
+        parser = ResponseParser.restore(parser.snapshot(), TEMPLATE)
+    parser.feed(b"")
+    with pytest.raises(SourceError, match=kinds):
+        parser.feed(second)
+
+
+@pytest.mark.parametrize("errors", ["strict", "report"])
+@pytest.mark.parametrize("prefix", ["", "<think>Hm", "Hm <thi"])
+def test_a_prefix_is_no_text_of_the_source_even_where_its_end_is_held(prefix: str, errors: ErrorMode) -> None:
+    parser = ResponseParser("qwen3", prefix, errors=errors)
+    assert parser.statistics().characters == 0
+    parser.feed(b"nk>x")
+    assert parser.statistics().characters == 4

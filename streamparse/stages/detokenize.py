@@ -24,17 +24,19 @@ class Detokenizer:
 
     ``tokenizer`` (see `streamparse.tokens.tokenizer`) is needed for token ids only. With ``marks``, text in token ids
     that spells a delimiter's token without being that token comes out marked. With ``offsets=True``, ``offsets`` tells
-    which tokens a stretch of the text came from.
+    which tokens a stretch of the text came from. ``after_text`` says that text has come already.
 
     >>> detokenizer = Detokenizer()
     >>> detokenizer.feed("삼겹살".encode()[:4]), detokenizer.feed("삼겹살".encode()[4:]), detokenizer.finish()
     (['삼'], ['겹살'], [])
     """
 
-    def __init__(self, tokenizer: Any = None, *, marks: TokenMarks | None = None, offsets: bool = False) -> None:
+    def __init__(
+        self, tokenizer: Any = None, *, marks: TokenMarks | None = None, offsets: bool = False, after_text: bool = False
+    ) -> None:
         self._tokenizer = None if tokenizer is None else load_tokenizer(tokenizer)
         self._marks = marks
-        self._reader: _TextReader | _BytesReader | _IdReader | None = None
+        self._reader: _TextReader | _BytesReader | _IdReader | None = _TextReader() if after_text else None
         self.offsets: TokenOffsets | None = TokenOffsets() if offsets else None
         """The ledger from characters to tokens; it stays empty unless the source gives token ids."""
 
@@ -42,6 +44,11 @@ class Detokenizer:
     def tokens(self) -> int | None:
         """How many token ids have been taken, or None if none were."""
         return self._reader.taken if isinstance(self._reader, _IdReader) else None
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether a piece of text may come: nothing of another kind has."""
+        return self._reader is None or self._reader.kind == _TextReader.kind
 
     @property
     def marked(self) -> bool:
