@@ -500,3 +500,41 @@ def test_a_prefix_is_no_text_of_the_source_even_where_its_end_is_held(prefix: st
     assert parser.statistics().characters == 0
     parser.feed(b"nk>x")
     assert parser.statistics().characters == 4
+
+
+BROKEN = {
+    "no JSON": ("qwen3", "<tool_call>hello</tool_call>"),
+    "no call": ("qwen3", "<tool_call>[1]</tool_call>"),
+    "two faults": ("qwen3", '<tool_call>[{"name": 1}, {"name": "f", "arguments": 3}]</tool_call>'),
+    "no reading has a value": (
+        "deepseek_r1",
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n=\n```",
+    ),
+    "tags": ("qwen3_coder", "<tool_call>\n<function=f>\n<parameter=a>\n1\n</function>\n</tool_call>"),
+    "tags that close nothing": ("minimax_m2", "<minimax:tool_call>\n</parameter>x\n</minimax:tool_call>"),
+}
+
+
+@pytest.mark.parametrize("errors", ["strict", "report", "repair"])
+@pytest.mark.parametrize("broken", BROKEN)
+def test_of_a_generation_whose_call_is_broken_nothing_waits_for_the_garbage_collector(
+    broken: str, errors: ErrorMode
+) -> None:
+    template, text = BROKEN[broken]
+
+    def parts_of_one_that_is_gone() -> list[weakref.ref[Any]]:
+        parser = ResponseParser(template, "", errors=errors)
+        parts: list[weakref.ref[Any]] = [weakref.ref(parser), weakref.ref(parser._regions)]
+        try:
+            parser.feed(f"Hello {text} and so on")
+            parser.finalize()
+        except ParseError:
+            assert errors == "strict"
+        return parts
+
+    gc.disable()
+    try:
+        alive = [part() for part in parts_of_one_that_is_gone()]
+    finally:
+        gc.enable()
+    assert alive == [None, None]

@@ -81,10 +81,13 @@ def mend(
             return mender(known)
         except ContentError as error:
             first = first or error
-    if unreadable is not None:
-        raise unreadable
-    field.parse_with_source(text)
-    raise first or ContentError(f"a text for {field.content} can't be mended")
+    try:
+        if unreadable is not None:
+            raise unreadable
+        field.parse_with_source(text)
+        raise first or ContentError(f"a text for {field.content} can't be mended")
+    finally:
+        first = unreadable = None  # the error's traceback has this frame: if that had the error, both would stay
 
 
 def wrappers_of(field: Field) -> frozenset[str]:

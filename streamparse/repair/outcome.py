@@ -46,6 +46,10 @@ class Unmended:
     arguments: dict[str, Any]
     incomplete: bool = False
 
+    def __post_init__(self) -> None:
+        """Keep what the error says, and not where it was raised: the frames there have what this is kept in."""
+        self.error.__traceback__ = self.error.__cause__ = self.error.__context__ = None
+
 
 @dataclass(frozen=True, slots=True)
 class Mended:

@@ -115,10 +115,10 @@ class ContentStage:
         try:
             region.value = self._lenient_value(region) if self._lenient else field.parse(region.text)
         except ParseError as error:
+            if not self._lenient:
+                raise located(error, region) from error  # not kept: the error's traceback has the region
             region.error = located(error, region)
             region.incomplete = ended_inside
-            if not self._lenient:
-                raise region.error from error
             return
         if self._lenient and ended_inside and not field.streams:
             region.repaired.append("the close delimiter is missing")
@@ -151,8 +151,13 @@ class ContentStage:
         try:
             return self._read(region)
         except ContentError as error:
-            own = None if field.content == "xml-inline" else error  # there it may be what the markup contradicts
-            mended = mend(field, text, allow_truncated=region.closed, settled=region.settled, unreadable=own)
+            mended = mend(
+                field,
+                text,
+                allow_truncated=region.closed,
+                settled=region.settled,
+                unreadable=None if field.content == "xml-inline" else error,  # there its markup may contradict it
+            )
             if mended.repaired and not self._repair:
                 raise  # one call of a list that can't be read is left out in either mode
             region.repaired += mended.repaired

@@ -82,9 +82,9 @@ class TransformStage:
                     close,
                 ]
             except ParseError as error:
-                region.error = located(error, region)
                 if not self._lenient:
-                    raise region.error from error
+                    raise located(error, region) from error  # not kept: the error's traceback has the region
+                region.error = located(error, region)
         return [self._malformed(region, region.error)]
 
     def _close(self, region: RegionEnd) -> Event:
@@ -149,7 +149,7 @@ class TransformStage:
             except ContentError as error:
                 faults.append(Unmended(place, "", region.text, 0, error, {}))
         if faults and not found:
-            raise faults[0].error
+            raise faults.pop(0).error  # not kept: the error's traceback has the list
         region.faults = sorted([*region.faults, *faults], key=lambda fault: fault.index)
         region.repaired += self._schemas.take_repaired()
         return found
