@@ -510,6 +510,7 @@ BROKEN = {
         "deepseek_r1",
         "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n=\n```",
     ),
+    "one of two": ("lfm2", '<|tool_call_start|>[{"name": "f", "arguments": {}}, {"na<|tool_call_end|>'),
     "tags": ("qwen3_coder", "<tool_call>\n<function=f>\n<parameter=a>\n1\n</function>\n</tool_call>"),
     "tags that close nothing": ("minimax_m2", "<minimax:tool_call>\n</parameter>x\n</minimax:tool_call>"),
 }

@@ -65,29 +65,29 @@ def mend(
     readings: list[tuple[str, Mapping[str, Any]]] = [(field.content, field.content_arguments)]
     readings += [(reading.content, reading.arguments) for reading in field.policy.alternatives]
     first: ContentError | None = None
-    for content, arguments in readings:
-        if (mender := MENDERS.get(content)) is None:
-            continue
-        try:
-            known = Damaged(
-                text,
-                arguments,
-                allow_truncated,
-                field.policy.calls is not None,
-                wrappers_of(field),
-                settled,
-                field.limits,
-            )
-            return mender(known)
-        except ContentError as error:
-            first = first or error
     try:
+        for content, arguments in readings:
+            if (mender := MENDERS.get(content)) is None:
+                continue
+            try:
+                known = Damaged(
+                    text,
+                    arguments,
+                    allow_truncated,
+                    field.policy.calls is not None,
+                    wrappers_of(field),
+                    settled,
+                    field.limits,
+                )
+                return mender(known)
+            except ContentError as error:
+                first = first or error
         if unreadable is not None:
             raise unreadable
         field.parse_with_source(text)
         raise first or ContentError(f"a text for {field.content} can't be mended")
     finally:
-        first = unreadable = None  # the error's traceback has this frame: if that had the error, both would stay
+        first = unreadable = None  # an error's traceback has this frame: if that had the error, both would stay
 
 
 def wrappers_of(field: Field) -> frozenset[str]:
