@@ -57,7 +57,7 @@ class Doubting:
             if text.strip():
                 self._latest = None
         # what goes wrong after the delimiter shows that it was one: the value was never ended
-        failed = self.reader.tolerances > self._tolerances or (self.reader.broken and self.reader.end is None)
+        failed = self.reader.tolerances > self._tolerances or self.reader.broken_inside
         if failed or self._held.size > self.core.hold_limit:
             self._end_at_first(seen)
         elif self.reader.end is not None:

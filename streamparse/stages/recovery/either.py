@@ -53,6 +53,11 @@ class EitherStructure:
         return self._fitting.broken
 
     @property
+    def broken_inside(self) -> bool:
+        """As the reader that fits says."""
+        return self._fitting.broken_inside
+
+    @property
     def tolerances(self) -> int:
         """As the reader that fits says."""
         return self._fitting.tolerances

@@ -21,7 +21,7 @@ class LineStructure:
     inside = False
     end = None
     open_ended = True
-    broken = False
+    broken = broken_inside = False
     tolerances = 0
     whole_items = None
 

@@ -78,6 +78,7 @@ OPENS = {
 }
 # Where a list of calls may have a tuple.
 TUPLES = frozenset({"value", "member", "argument"})
+_NOTHING_OPEN = dict.fromkeys("]})", 0)
 # The characters that lead to the value of a member or an argument.
 LEADS = {("colon", ":"), ("equals", "=")}
 # What must come before the bracket that closes what it is due in.
@@ -105,6 +106,7 @@ class NestedStructure:
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
         self._stack: list[str] = [] if grammar.brackets else [CALLS]
+        self._closable = _NOTHING_OPEN.copy()  # how often each bracket could close what is on the stack
         # What is due; or "string", "escape", "closing" (a quote came that may end the string), "next key" (a word came
         # after it, which may be a key), "quoted key" (or a string did) and "key's colon", "word", "done", "trailing".
         self._state = ("list" if grammar.brackets else "call") if grammar.calls else "value"
@@ -117,7 +119,7 @@ class NestedStructure:
         self.begins: bool | None = None
         self.end: int | None = None
         self.whole_items: int | None = None
-        self.broken = False
+        self.broken = self.broken_inside = False
         self.tolerances = 0
 
     @property
@@ -152,20 +154,23 @@ class NestedStructure:
         """Another reader with the same state."""
         other = type(self)(self._grammar)
         other.__dict__.update(self.__dict__)
-        other._stack = self._stack.copy()
+        other._stack, other._closable = self._stack.copy(), self._closable.copy()
         return other
 
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data."""
         state = self.__dict__ | {"_stack": "".join(self._stack)}
-        del state["_grammar"], state["_plain_from"]
+        del state["_grammar"], state["_plain_from"], state["_closable"]
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state that :meth:`snapshot` gave."""
         expect_like(state, self.snapshot(), "reader", nullable=True)
         self.__dict__.update(state)
-        self._stack = list(state["_stack"])
+        self._stack = [] if self._grammar.brackets else [CALLS]
+        self._closable = _NOTHING_OPEN.copy()
+        for what in state["_stack"][len(self._stack) :]:
+            self._push(what)
 
     def _in_string(self, text: str, at: int) -> int:
         """Go on in a string, up to a quote that may end it or an escape."""
@@ -317,7 +322,7 @@ class NestedStructure:
             return self._after_fence(text, at)
         if state == "key" and character == "{" and self._stack == [OBJECT] and self.begins is None:
             self._tolerates(state)  # doubled braces, as in a template of Python
-            self._stack.append(OBJECT)
+            self._push(OBJECT)
             return at + 1
         if not self._stack and not self._can_begin(character):
             self._breaks()
@@ -382,9 +387,13 @@ class NestedStructure:
     def _opens(self, what: str, at: int) -> int:
         if self._stack:
             self._is_sure()
-        self._stack.append(what)
+        self._push(what)
         self._state = DUE[what]
         return at + 1
+
+    def _push(self, what: str) -> None:
+        self._stack.append(what)
+        self._closable[CLOSES[what]] += 1
 
     def _between(self, text: str, at: int) -> int:
         """Take what stands between items: a comma, a closing bracket, or what doesn't belong there."""
@@ -419,17 +428,22 @@ class NestedStructure:
 
     def _closes(self, text: str, at: int) -> None:
         """Close what a bracket closes, and all that stands open in it."""
-        stack, bracket, lowest = self._stack, text[at], int(not self._grammar.brackets)
-        if CLOSES[stack[-1]] != bracket or self._state in OWED or len(stack) == lowest:
+        stack, closable, bracket = self._stack, self._closable, text[at]
+        if not closable[bracket]:
             self._breaks()
+            return
+        opened = len(stack) - 1
+        while CLOSES[stack[opened]] != bracket:
+            opened -= 1
+        if opened < len(stack) - 1 or self._state in OWED:
+            self._breaks(at_the_end=not opened)
         elif stack[-1] != CALLS:
             self._is_sure()
-        for depth in range(len(stack), lowest, -1):
-            if CLOSES[stack[depth - 1]] == bracket:
-                del stack[depth - 1 :]
-                self._due = "value"
-                self._item_ends(text, at + 1)
-                return
+        for what in stack[opened:]:
+            closable[CLOSES[what]] -= 1
+        del stack[opened:]
+        self._due = "value"
+        self._item_ends(text, at + 1)
 
     def _is_sure(self) -> None:
         if self.begins is None:
@@ -440,8 +454,9 @@ class NestedStructure:
         self.tolerances += 1
         self._state = state
 
-    def _breaks(self) -> None:
+    def _breaks(self, *, at_the_end: bool = False) -> None:
         self.broken = True
+        self.broken_inside = self.broken_inside or not at_the_end
         if self.begins is None:
             self.begins = False
 

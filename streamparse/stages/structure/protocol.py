@@ -45,6 +45,10 @@ class Structure(Protocol):
         """Whether no continuation makes the text a value, even for a tolerant reader."""
 
     @property
+    def broken_inside(self) -> bool:
+        """Whether it was broken before its end: not only by the bracket that ends it, as where others are missing."""
+
+    @property
     def tolerances(self) -> int:
         """At how many places a strict reader would have stopped, and this one went on."""
 

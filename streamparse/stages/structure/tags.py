@@ -51,6 +51,11 @@ class TagStructure:
         self.broken = False
 
     @property
+    def broken_inside(self) -> bool:
+        """What follows the body breaks nothing."""
+        return self.broken
+
+    @property
     def inside(self) -> bool:
         """Whether the text has reached the inside of a value."""
         return self._state == "value"

@@ -119,6 +119,13 @@ INSIDE_VALUES = [
         ("region_malformed",),
     ),
     Case(
+        "a close in a key that has no value ends the call, however many brackets are closed behind it",
+        "qwen3",
+        '<tool_call>{"name": "f", "arguments": {"</tool_call>", "a": {}}}</tool_call>Done.',
+        {"content": '", "a": {}}}</tool_call>Done.'},
+        ("region_malformed",),
+    ),
+    Case(
         "a string that never ends does not swallow the answer",
         "qwen3",
         '<tool_call>{"name": "f", "arguments": {"a": "x}</tool_call>The answer.',

@@ -24,6 +24,10 @@ def known(reader: Structure) -> tuple[Any, ...]:
     return reader.begins, reader.inside, reader.complete, reader.end, reader.broken
 
 
+def all_known(reader: Structure) -> tuple[Any, ...]:
+    return *known(reader), reader.broken_inside, reader.tolerances, reader.whole_items
+
+
 def after(reader: Structure, *pieces: str) -> Structure:
     for piece in pieces:
         reader.feed(piece)
@@ -144,8 +148,8 @@ def test_cuts_do_not_matter_whatever_the_text(
     place %= len(text) + 1
     text = text[:place] + noise + text[place:]
     whole = after(STRUCTURES[content](arguments), text)
-    assert known(after(STRUCTURES[content](arguments), *cut(text, places))) == known(whole)
-    assert known(after(STRUCTURES[content](arguments), *text)) == known(whole)
+    assert all_known(after(STRUCTURES[content](arguments), *cut(text, places))) == all_known(whole)
+    assert all_known(after(STRUCTURES[content](arguments), *text)) == all_known(whole)
 
 
 @given(BODIES, st.integers(0, 10_000))
@@ -160,7 +164,7 @@ def test_a_copy_and_a_snapshot_go_their_own_way(body: tuple[str, dict[str, Any],
     restored = STRUCTURES[content](arguments)
     restored.restore(json.loads(saved))
     assert known(restored) == before
-    assert known(after(restored, text[place:])) == known(copy) == known(after(reader, text[place:]))
+    assert all_known(after(restored, text[place:])) == all_known(copy) == all_known(after(reader, text[place:]))
 
 
 @given(JSON_TEXTS | st.text(st.sampled_from('{}[]":,1a.-e tru'), max_size=8), st.integers(0, 10_000))
@@ -425,7 +429,9 @@ def test_long_texts_are_followed_character_by_character(content: str, filler: st
     arguments = PARAMETER if content == "xml-inline" else {}
     opening = {"json": '{"a": "', "xml-inline": "<parameter=a>", "python-call-list": '[f(a="'}[content]
     text = opening + filler * (10_000 // len(filler))
-    assert known(after(STRUCTURES[content](arguments), *text)) == known(after(STRUCTURES[content](arguments), text))
+    assert all_known(after(STRUCTURES[content](arguments), *text)) == all_known(
+        after(STRUCTURES[content](arguments), text)
+    )
 
 
 def test_closing_tags_that_close_nothing_take_linear_time() -> None:
@@ -433,3 +439,30 @@ def test_closing_tags_that_close_nothing_take_linear_time() -> None:
     with ended_in_time(20):
         reader.feed("<parameter=a>" + "</parameter>" * 500_000)
     assert reader.complete
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
+@pytest.mark.parametrize("closing", ["]", "}", ")"])
+def test_closing_brackets_that_close_nothing_take_linear_time(opening: str, closing: str) -> None:
+    with ended_in_time(20):
+        reader = after(json_structure({}), opening * 100_000, closing * 100_000, *[closing] * 100_000)
+    assert reader.broken == (opening + closing != "[]")
+
+
+@pytest.mark.parametrize(
+    ("text", "broken_inside"),
+    [
+        ('{"a": [1, 2]}', False),
+        ('{"a": [1, 2}', False),
+        ('[{"a": 1]', False),
+        ('{"a"}', False),
+        ('{"a",}', True),
+        ('{"a": {"b"}}', True),
+        ('{"a": 1]}', True),
+        ("[[1}]]", True),
+    ],
+)
+def test_what_is_wrong_before_the_end_is_told_from_what_is_wrong_at_it(text: str, broken_inside: bool) -> None:
+    for pieces in ([text], [*text]):
+        reader = after(json_structure({}), *pieces)
+        assert (reader.end, reader.broken_inside) == (len(text), broken_inside)
