@@ -128,7 +128,8 @@ class LinearSeeker:
                 self.shortcuts = Shortcuts()
             self.shortcuts.note(position, self.state, self.registers)
             return None
-        self.shortcuts.follow(outcome)
+        if self.shortcuts.notes:
+            self.shortcuts.follow(outcome)
         self.registers = values(outcome.sources, self.registers)
         self.state = outcome.state
         if self.state.decided:

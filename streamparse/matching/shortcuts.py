@@ -42,7 +42,7 @@ class _Note:
 class Shortcuts:
     """The ``notes`` of the pursuit under way, and the outcomes of earlier ones.
 
-    Without notes there is nothing to ``give_up``, to ``move`` or to ``conclude``.
+    Without notes there is nothing to ``give_up``, to ``move``, to ``follow`` or to ``conclude``.
     """
 
     __slots__ = ("_outcomes", "_reach", "_sources", "notes")

@@ -504,3 +504,23 @@ def test_what_is_read_again_is_read_behind_the_text_that_it_stands_behind(close:
             start = event["position"]
             inside = regex.search(close, text[: start + len(event["text"])], pos=start)
             assert inside is None, "the region would have ended there"
+
+
+UNDECIDED_CALLS = (
+    '[\t{\'function\':".\' "arguments\': [{"name":"f","arguments":{"k0":"[1]",\n "k1":{"k0":-0},\n "\\u00e9"\t:{"b":"\''
+    '1"},\n "key":{b":"\'1"},\n "key":{},\n "c":"x"}},\n{"name":"g",\n  "arguments":'
+)
+"""Calls that follow each other so closely that which delimiter opens one is decided far behind it, several times."""
+
+
+@pytest.mark.parametrize("place", range(64))
+def test_what_is_looked_for_far_ahead_is_the_same_in_one_piece_and_in_many(place: int) -> None:
+    text = "." * place + UNDECIDED_CALLS
+    outcomes = []
+    for pieces in ([text], [*text]):
+        parser = ResponseParser("llama3_json", prefix="", errors="report")
+        for piece in pieces:
+            parser.feed(piece)
+        message, _ = parser.finalize()
+        outcomes.append((message, parser.problems))
+    assert outcomes[0] == outcomes[1]
