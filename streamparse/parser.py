@@ -253,7 +253,8 @@ class ResponseParser:
             self._ended = _stopped_at(error)
             raise
         except Exception as error:
-            raise self._unexpected(error) from error
+            self._blame_snapshot(error)
+            raise
         self._ended = "the parser has been finalized; start a new one for the next generation"
         return self._message.message, events
 
@@ -285,7 +286,8 @@ class ResponseParser:
             self._ended = _stopped_at(error)
             raise
         except Exception as error:
-            raise self._unexpected(error) from error
+            self._blame_snapshot(error)
+            raise
 
     def _next_put_off(self) -> list[Any]:
         assert self._put_off is not None, "something waits"
@@ -333,7 +335,8 @@ class ResponseParser:
         try:
             return state_to_bytes(self._state(tail, message=message), self._limits.snapshot_size)
         except Exception as error:
-            raise self._unexpected(error) from error
+            self._blame_snapshot(error)
+            raise
         finally:
             self._tail = tail
 
@@ -471,11 +474,13 @@ class ResponseParser:
             self._ended = _stopped_at(error)
             raise
         except Exception as error:
-            raise self._unexpected(error) from error
+            self._blame_snapshot(error)
+            raise
 
-    def _unexpected(self, error: Exception) -> Exception:
-        """What to raise for an error that is none of ours: in a parser that was restored, its snapshot is to blame."""
-        return error if isinstance(error, StreamparseError) or not self._restored else _damaged(error)
+    def _blame_snapshot(self, error: Exception) -> None:
+        """Raise SnapshotError for an error that is none of ours, in a parser that was restored."""
+        if self._restored and not isinstance(error, StreamparseError):
+            raise _damaged(error) from error
 
     def _feed_text(self, text: str) -> list[Event]:
         if self._plain is not None or self._tail:

@@ -40,7 +40,20 @@ class Work:
     who gives it up unfinished sets it back.
     """
 
-    __slots__ = ("_outcome", "_step", "chunks", "ends", "key", "last_used", "parser", "seen", "taken", "then", "weight")
+    __slots__ = (
+        "_done",
+        "_outcome",
+        "_step",
+        "chunks",
+        "ends",
+        "key",
+        "last_used",
+        "parser",
+        "seen",
+        "taken",
+        "then",
+        "weight",
+    )
 
     def __init__(
         self,
@@ -62,17 +75,22 @@ class Work:
         self.last_used = -math.inf if parser is None else parser.last_used
         self._step = step
         self._outcome: Outcome | None = None
+        self._done = False
 
     def do(self) -> None:
         """Do the work, once; raises nothing."""
-        if self._outcome is None:
+        if not self._done:
             self._outcome = self._step()
+            self._done = True
 
     def outcome(self) -> Outcome:
-        """What came of the work, which is done now if it was not done before."""
+        """What came of the work, once; it is done now if it was not done before."""
         self.do()
-        assert self._outcome is not None
-        return self._outcome
+        assert self._outcome is not None, "an outcome is taken once"
+        try:
+            return self._outcome
+        finally:
+            self._outcome = None  # an error's traceback has the frames in which the work was done, which have the work
 
     def queue(self, chunk: Any, now: float) -> None:
         """Keep a chunk that has to wait until the work has been done."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -392,3 +394,30 @@ def test_of_keys_that_could_not_be_opened_nothing_is_left() -> None:
         assert events[-1]["kind"] == "TemplateError"
     kept = {name: len(part) for name, part in vars(operator).items() if isinstance(part, (dict, set))}
     assert set(kept.values()) == {0}, kept
+
+
+ENDS: dict[str, Any] = {"end": End(), "cut off": End("length"), "its source": OSError("gone"), "no chunk": 1.5}
+
+
+@pytest.mark.parametrize("errors", ["strict", "report", "repair"])
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("text", ["<tool_call>x</tool_call>", "<tool_call>x"])
+@pytest.mark.parametrize("put_off", [False, True])
+def test_of_a_generation_that_ended_or_failed_nothing_waits_for_the_garbage_collector(
+    text: str, end: str, errors: str, put_off: bool
+) -> None:
+    operator = KeyedParser(QWEN3, prefix="", errors=errors)
+    if put_off:
+        operator.put_off_large_regions(0)
+    operator.feed([("a", "Hello ")])
+    parts = [weakref.ref(operator._open["a"]), weakref.ref(operator._open["a"]._regions)]
+    gc.disable()
+    try:
+        operator.feed([("a", text), ("a", ENDS[end])])
+        while operator.waiting:
+            operator.work_off()
+        operator.finish()
+        alive = [part() for part in parts]
+    finally:
+        gc.enable()
+    assert alive == [None, None]
