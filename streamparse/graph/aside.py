@@ -9,7 +9,6 @@ operator, so there are no locks.
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Hashable
 from functools import partial
@@ -47,7 +46,6 @@ class Work:
         "chunks",
         "ends",
         "key",
-        "last_used",
         "parser",
         "seen",
         "taken",
@@ -72,7 +70,6 @@ class Work:
         self.seen: ParserStatistics | None = None
         self.chunks: deque[Any] = deque()
         self.weight = 0
-        self.last_used = -math.inf if parser is None else parser.last_used
         self._step = step
         self._outcome: Outcome | None = None
         self._done = False
@@ -92,9 +89,8 @@ class Work:
         finally:
             self._outcome = None  # an error's traceback has the frames in which the work was done, which have the work
 
-    def queue(self, chunk: Any, now: float) -> None:
+    def queue(self, chunk: Any) -> None:
         """Keep a chunk that has to wait until the work has been done."""
-        self.last_used = now
         self.chunks.append(chunk)
         self.weight += weigh(chunk)
 
@@ -109,7 +105,6 @@ class Work:
         earlier.chunks.extendleft(reversed(self.chunks))
         self.chunks, earlier.chunks = earlier.chunks, deque()
         self.weight += earlier.weight
-        self.last_used = earlier.last_used
 
     def statistics(self) -> ParserStatistics | None:
         """What the parser has seen; where a thread may be at work on it, what it had seen before."""
@@ -188,6 +183,7 @@ class Aside:
         """Feed a key as before, once the work that its parser had put off has been done."""
         if parser is not None:
             self._parsers[key] = parser
+            parser.last_used = now
             if error is not None:
                 events += self._fail(key, parser, error, now)
         return events

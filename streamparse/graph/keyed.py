@@ -18,6 +18,7 @@ A generation that fails ends with its ``error`` event and touches no other. What
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import partial
@@ -282,7 +283,7 @@ class KeyedParser:
         """Take any chunk of any key: what ``feed`` does not do by itself."""
         waiting = self._aside.works
         if key in waiting:
-            waiting[key].queue(chunk, now)
+            waiting[key].queue(chunk)
             return []
         parser = self._open.get(key)
         if parser is not None:
@@ -346,9 +347,9 @@ class KeyedParser:
         self._tally.opened += 1
 
     def _last_used(self, key: Hashable) -> float:
-        """When a chunk of a key came last; a key that is set aside takes chunks too."""
-        work = self._aside.works.get(key)
-        return self._open[key].last_used if work is None else work.last_used
+        """When a chunk of a key came last; a key that is set aside is not idle, but waits for its work."""
+        parser = self._open.get(key)
+        return math.inf if parser is None else parser.last_used
 
     def _forget(self, key: Hashable, seen: ParserStatistics | None) -> None:
         self._open.pop(key, None)

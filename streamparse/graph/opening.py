@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
+from streamparse.errors import ArgumentError
 from streamparse.parser import ResponseParser
 from streamparse.template import TemplateSource
 
@@ -30,7 +31,7 @@ class Opening:
     ) -> None:
         tokenizer = defaults.get("tokenizer")
         if template is not None or tokenizer is not None:
-            template = ResponseParser(template, "", tokenizer=tokenizer).template  # loaded once for all
+            template = ResponseParser(template, "", **defaults).template  # loaded once for all, and faults show at once
         self._defaults = {"template": template, "prefix": prefix, "errors": "report", **defaults}
         self._options = options
 
@@ -46,5 +47,11 @@ class Opening:
         return ResponseParser.restore(data, chosen["template"], **kept)
 
     def _chosen(self, key: Hashable, own: Mapping[str, Any]) -> dict[str, Any]:
-        of_key = {} if self._options is None else self._options(key)
+        try:
+            of_key = {} if self._options is None else {**self._options(key)}
+        except Exception as error:
+            raise ArgumentError(
+                f"options({key!r}), which gives the arguments of a key's ResponseParser as a mapping, failed: "
+                f"{type(error).__name__}: {error}"
+            ) from error
         return {**self._defaults, **of_key, **own}

@@ -17,7 +17,7 @@ from streamparse.stages.deltas.compact import Passing, search_for_other, string_
 from streamparse.stages.deltas.document import CallDocument, NotCertain
 from streamparse.stages.deltas.tag_values import TagValue, TagValues
 from streamparse.stages.structure.literal import overlap
-from streamparse.stages.structure.tag_outline import HEAD_AT_MOST, TagOutline
+from streamparse.stages.structure.tag_outline import TOO_LONG, TagOutline
 
 BLANKS = re.compile(r"\s*+")
 NO_KEY = re.compile(r"[<>\n]")
@@ -109,7 +109,7 @@ class TagsReader:
         if head.end is None:
             return self._hold(text, at)
         if head.end < 0:
-            if self._lenient or len(text) - at >= HEAD_AT_MOST:
+            if self._lenient or head is TOO_LONG:
                 raise NotCertain
             self._state = "outside"
             return at + 1

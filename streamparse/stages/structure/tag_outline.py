@@ -29,6 +29,8 @@ class Head:
 
 
 NO_HEAD = Head(-1)
+TOO_LONG = Head(-1)
+"""What may be a head, but is longer than one that is followed."""
 UNDECIDED = Head(None)
 
 
@@ -53,7 +55,7 @@ class TagOutline:
         if match is None:
             return NO_HEAD
         if match.partial or (self.open_ended and match.end() == len(text)):
-            return UNDECIDED if len(text) < limit else NO_HEAD
+            return UNDECIDED if len(text) < limit else TOO_LONG
         return Head(match.end(), match["key"])
 
     def closing(self, key: str) -> str:

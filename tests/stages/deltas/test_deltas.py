@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamparse import ResponseParser
 from streamparse.template import ResponseTemplate, load_response_template
 
 Check = Callable[..., list[dict[str, Any]]]
@@ -331,3 +332,22 @@ def test_arguments_before_the_name_wait_for_it_and_are_cast(check: Check, schema
     for value in [*TEXTS_TO_CAST, *VALUES_TO_CAST]:
         arguments = json.dumps({"arguments": {"a": value, "b": 1}})
         check(written, [*f'<call>{arguments[:-1]}, "name": "f"}}</call>'], tools, lenient=lenient)
+
+
+@pytest.mark.parametrize("behind", ["", "x" * 2_000])
+def test_what_only_looks_like_a_tag_is_passed_over_however_much_stands_behind_it(behind: str) -> None:
+    damaged = "<|DSML|parameter name=\"']</|DSML|parameter>".replace("|", "\uff5c")
+    call = (
+        '<|DSML|invoke name="f"><|DSML|parameter name="a" string="true">x</|DSML|parameter>DAMAGED'
+        f'<|DSML|parameter name="b" string="true">{behind}</|DSML|parameter>'
+        '<|DSML|parameter name="a" string="true">y</|DSML|parameter>\n</|DSML|invoke>'
+    ).replace("|", "\uff5c")
+    text = call.replace("DAMAGED", damaged)
+    given_out = []
+    for pieces in ([text], list(text)):
+        parser = ResponseParser("deepseek_dsml", "", errors="strict", deltas=True)
+        events = [event for piece in pieces for event in parser.feed(piece)]
+        message, last = parser.finalize()
+        assert message["tool_calls"][0]["function"]["arguments"] == {"a": "y", "b": behind}
+        given_out.append("".join(event.get("arguments", "") for event in events + last))
+    assert given_out[0] == given_out[1]
