@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
+from streamparse.arguments import template_for
 from streamparse.errors import ArgumentError
 from streamparse.parser import ResponseParser
-from streamparse.template import TemplateSource
+from streamparse.template import TemplateSource, load_response_template
 
 
 class Opening:
@@ -31,7 +32,8 @@ class Opening:
     ) -> None:
         tokenizer = defaults.get("tokenizer")
         if template is not None or tokenizer is not None:
-            template = ResponseParser(template, "", **defaults).template  # loaded once for all, and faults show at once
+            template = load_response_template(template_for(template, tokenizer))  # once for all
+            ResponseParser(template, "", **defaults)  # faults in what all have in common show at once
         self._defaults = {"template": template, "prefix": prefix, "errors": "report", **defaults}
         self._options = options
 

@@ -18,6 +18,7 @@ from streamparse import (
     Open,
     ResponseParser,
     SnapshotError,
+    StreamparseError,
     TemplateError,
     load_response_template,
 )
@@ -421,3 +422,25 @@ def test_of_a_generation_that_ended_or_failed_nothing_waits_for_the_garbage_coll
     finally:
         gc.enable()
     assert alive == [None, None]
+
+
+def test_what_is_switched_off_for_all_may_be_switched_on_for_one() -> None:
+    operator = KeyedParser("qwen3", prefix="", without=["tool_calls"], limits=Limits(region_text=1_000))
+    call = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+    batch = [("off", call), ("off", End()), ("on", Open(without=[])), ("on", call), ("on", End())]
+    messages = {key: events[-1]["message"] for key, events in operator.feed(batch)}
+    assert messages["off"] == {"role": "assistant", "content": call}
+    assert messages["on"]["tool_calls"][0]["function"]["name"] == "f"
+
+
+@pytest.mark.parametrize("fault", [{"errors": "x"}, {"without": ["nothing"]}, {"limits": 5}])
+def test_faulty_options_of_all_show_when_the_operator_is_made(fault: dict[str, Any]) -> None:
+    with pytest.raises(StreamparseError):
+        KeyedParser("qwen3", prefix="", **fault)
+
+
+@pytest.mark.parametrize("options", [lambda key: {}[key], lambda _: None])
+def test_a_fault_of_what_gives_a_key_its_options_says_so(options: Any) -> None:
+    (_, events), *_ = KeyedParser("qwen3", prefix="", options=options).feed([("a", "Hi")])
+    assert events[-1]["kind"] == "ArgumentError"
+    assert "options('a')" in events[-1]["error"]
