@@ -75,7 +75,6 @@ class LinearSeeker:
         base = self.read - start
         if self.guard and at < length:
             at = self.guarded_step(text[at], at)
-        shortcuts = self.shortcuts
         while at < length and self.found is None:
             state = self.state
             if state.quiet:
@@ -86,8 +85,8 @@ class LinearSeeker:
             beyond = (base + at) % SPACING
             if not state.looks_ahead:
                 # A match that is decided later ends later, too: nothing up to here will be scanned again.
-                if shortcuts.notes:
-                    shortcuts.give_up()
+                if self.shortcuts.notes:
+                    self.shortcuts.give_up()
             elif not beyond and (outcome := self.noted(base + at, base + length)) is not None:
                 at = outcome.position - base
                 continue
