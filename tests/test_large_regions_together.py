@@ -10,24 +10,13 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from streamparse import End, KeyedParser, SourceError, StageError, load_response_template, parse_many, pump
+from streamparse import End, KeyedParser, SourceError, StageError, parse_many, pump
 from streamparse.graph import Channel, Graph, aside
 from streamparse.stages.content_stage import ContentStage
+from tests.large_calls import CALL, LARGE, TEMPLATE
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("no_thread_left")]
 
-LARGE = 20
-"""So many characters of a region are much work in these tests."""
-TEMPLATE = load_response_template(
-    {
-        "start_anchor": "@",
-        "fields": {
-            "content": {},
-            "calls": {"open": "<call>", "close": "</call>", "repeats": True, "content": "json"},
-        },
-    }
-)
-CALL = '<call>{"name": "f", "arguments": {"a": 1}}</call>'
 STEPS: list[list[tuple[str, Any]]] = [
     [("a", "So: " + CALL[:20]), ("b", "One ")],
     [("a", CALL[20:] + "."), ("b", "two ")],

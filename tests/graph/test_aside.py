@@ -10,22 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamparse import End, KeyedParser, LimitError, Open, ResponseParser, SnapshotError, load_response_template
+from streamparse import End, KeyedParser, LimitError, Open, ResponseParser, SnapshotError
 from streamparse.graph.aside import FULL_KEYS, FULL_WEIGHT
 from streamparse.stages.content_stage import ContentStage
+from tests.large_calls import CALL, LARGE, TEMPLATE
 
-LARGE = 20
-"""So many characters of a region are put off in these tests."""
-TEMPLATE = load_response_template(
-    {
-        "start_anchor": "@",
-        "fields": {
-            "content": {},
-            "calls": {"open": "<call>", "close": "</call>", "repeats": True, "content": "json"},
-        },
-    }
-)
-CALL = '<call>{"name": "f", "arguments": {"a": 1}}</call>'
 TEXTS = [
     "Hi",
     "",
