@@ -118,6 +118,7 @@ async def test_a_worker_thread_stops_within_a_token_when_the_client_is_gone(leav
         tasks.start_soon(leave, stream, gone)
         worker.allow(1)
         await gone.wait()
+        await anyio.wait_all_tasks_blocked()  # by now the stream is being closed, after a cancellation too
         given = worker.given
         worker.allow(100)
     await until(worker.stopped.is_set)

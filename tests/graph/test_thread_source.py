@@ -35,6 +35,11 @@ class Blocking:
             self.closed_in = threading.current_thread().name
 
 
+def reading() -> list[threading.Thread]:
+    """The threads that read a source."""
+    return [thread for thread in threading.enumerate() if thread.name == "streamparse source"]
+
+
 async def eventually(condition: Callable[[], bool]) -> None:
     """Wait until something in another thread is true."""
     with anyio.fail_after(5):
@@ -69,12 +74,13 @@ async def test_closing_ends_the_thread_at_the_next_piece_and_closes_the_source_i
     assert await anext(reader) == ["a"]
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(reader.aclose)
-        await anyio.sleep(0)
+        await anyio.wait_all_tasks_blocked()
         source.queue.put("b")
     assert source.closed_in == "streamparse source"
 
 
 async def test_a_thread_that_does_not_end_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = reading()
     monkeypatch.setattr(closing, "CLOSING_SECONDS", 0.01)
     source = Blocking()
     reader = SourceReader(source, blocking=True)
@@ -84,7 +90,7 @@ async def test_a_thread_that_does_not_end_is_told_of(monkeypatch: pytest.MonkeyP
         await reader.aclose()
     source.queue.put(None)
     await eventually(lambda: source.closed_in is not None)
-    await eventually(lambda: all(thread.name != "streamparse source" for thread in threading.enumerate()))
+    await eventually(lambda: not [thread for thread in reading() if thread not in before])
 
 
 async def test_a_reader_that_nobody_holds_ends_its_thread() -> None:
