@@ -1,67 +1,30 @@
-"""The parser: the stages of the core composed, synchronous, without I/O.
+"""The parser: one generation in, events and a message out; synchronous, without I/O.
 
 ``ResponseParser`` has the interface of transformers' (``transformers.utils.chat_parsing``), so that changing the
-import is all that moving takes. Its short forms are in ``short_forms.py``.
+import is all that moving takes. Its short forms are in ``short_forms.py``, the stages that it runs in ``core.py``.
+What is its own is the short way for plain text, which nearly every piece takes.
 """
 
 from __future__ import annotations
 
-import math
-from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from streamparse.arguments import ErrorMode, Options, as_text, field_names, template_for
+from streamparse.core import Core, CoreStage, Event
 from streamparse.errors import (
-    ArgumentError,
     FinalizedError,
-    LimitError,
     ParseError,
     PrefixError,
     SnapshotError,
     StreamparseError,
     TemplateError,
 )
-from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits, how_to_raise
+from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits
 from streamparse.matching.plain import PIECE_AT_MOST, PIECES_AT_MOST, PLAIN_PIECE_AT_MOST, TOGETHER, PlainText
 from streamparse.snapshot import expect_like, state_from_bytes, state_to_bytes
-from streamparse.stages.anchor import AnchorTrim
-from streamparse.stages.call_ids import CallIds
-from streamparse.stages.content_stage import ContentStage
-from streamparse.stages.deltas import DeltaStage
-from streamparse.stages.detokenize import Detokenizer
-from streamparse.stages.message import MessageFold
-from streamparse.stages.recovery import RecoveringTokenizer
-from streamparse.stages.region import RegionEnd, up_to_each_end
-from streamparse.stages.regions import RegionTokenizer
-from streamparse.stages.schema_typing import ToolSchemas
-from streamparse.stages.token_stage import TokenStage
-from streamparse.stages.transform_stage import TransformStage
 from streamparse.statistics import ParserStatistics
-from streamparse.template import (
-    ResponseTemplate,
-    TemplateSource,
-    load_response_template,
-    within_limits,
-    without_fields,
-)
-from streamparse.tokens.marks import TokenMarks
-
-Event = dict[str, Any]
-
-_NO_TOKENS: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class CoreStage:
-    """One stage of the core as a machine: an item in, what takes its place out; and the last ones at the end."""
-
-    name: str
-    feed: Callable[[Any], list[Any]]
-    finish: Callable[[], list[Any]]
-    parses_regions: bool = False
-    """Whether the end of a region may be much work for it."""
+from streamparse.template import ResponseTemplate, TemplateSource, load_response_template
 
 
 class ResponseParser:
@@ -97,15 +60,30 @@ class ResponseParser:
 
     # What nearly every piece needs stands in the object itself: when thousands of parsers take turns, time goes by the
     # number of places in memory that a piece visits.
-    __slots__ = ("__dict__", "__weakref__", "_deltas", "_passed", "_room", "_straight", "_tail", "last_used", "waiting")
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_core",
+        "_deltas",
+        "_ended",
+        "_granted",
+        "_granted_at_most",
+        "_passed",
+        "_passed_before",
+        "_plain",
+        "_restored",
+        "_room",
+        "_straight",
+        "_tail",
+        "initial_events",
+        "last_used",
+    )
 
     last_used: float
     """A moment that whoever keeps many parsers may note here; the parser itself has no clock."""
 
     initial_events: list[Event]
     """The events of the prefix, to be shown before those of the first :meth:`feed`."""
-
-    _restored = False
 
     def __init__(
         self,
@@ -122,55 +100,19 @@ class ResponseParser:
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         options = Options(errors, deltas, spans, call_ids, field_names(without))
-        self._compose(template_for(response_template, tokenizer), tools, options, tokenizer, limits)
+        self._begin(Core(template_for(response_template, tokenizer), tools, options, tokenizer, limits))
         if prefix is None:
             raise PrefixError(
                 "the prefix (the prompt that the model was given) is needed, because chat templates often write the "
                 "beginning of the message themselves, such as an open <think>, and without it the output would be read "
                 'wrongly; pass prefix="" if the generation is the whole message'
             )
-        self.initial_events = self._feed_prefix(as_text(prefix, tokenizer))
+        self.initial_events = self._core.feed_prefix(as_text(prefix, tokenizer))
 
-    def _compose(
-        self,
-        response_template: TemplateSource,
-        tools: Sequence[Any] | None,
-        options: Options,
-        tokenizer: Any,
-        limits: Limits,
-    ) -> None:
-        if not isinstance(limits, Limits):
-            raise ArgumentError(f"limits must be a Limits, such as Limits(regions=1000), not {limits!r}")
-        lenient, spans = options.lenient, options.spans
-        self._options = options.shared()
-        template = without_fields(load_response_template(response_template), options.without)
-        self._template = template = within_limits(template, limits)
-        marks = None if tokenizer is None else TokenMarks.for_template(template.source, tokenizer)
-        self._detokenizer = None if tokenizer is None else Detokenizer(tokenizer, marks=marks, offsets=spans)
-        self._anchor = AnchorTrim(template.start_anchor, keep_unanchored=not lenient, seconds=limits.pattern_seconds)
-        captures = spans or options.deltas
-        tokens = frozenset(marks.texts.values()) if marks is not None else _NO_TOKENS
-        self._regions: RegionTokenizer | RecoveringTokenizer = (
-            RecoveringTokenizer(template, spans=spans, captures=captures, limits=limits, tokens=tokens)
-            if lenient
-            else RegionTokenizer(template, spans=spans, captures=captures, limits=limits)
-        )
-        self._tokens = None if self._detokenizer is None else TokenStage(marks, self._detokenizer.offsets)
-        schemas = ToolSchemas.from_tools(tools)
-        if options.errors == "repair":
-            schemas = schemas.mending()
-        self._call_ids = CallIds(template) if options.call_ids else None
-        made_id = None if self._call_ids is None else self._call_ids.of_delta
-        self._deltas = (
-            DeltaStage(template, schemas, lenient=lenient, keep_captures=spans, made_id=made_id)
-            if options.deltas
-            else None
-        )
-        self._content = ContentStage(lenient=lenient, repair=options.errors == "repair", limits=limits)
-        self._transform = TransformStage(schemas, lenient=lenient, spans=spans, deltas=self._deltas, limits=limits)
-        self._message = MessageFold(template, lenient=lenient)
-        self._limits = limits
-        self._events = 0
+    def _begin(self, core: Core, *, restored: bool = False) -> None:
+        self._core = core
+        self._restored = restored
+        self._deltas = core.deltas
         self._ended: str | None = None
         self._plain: PlainText | None = None
         self._straight: PlainText | None = None  # the same where it is text that the source gives
@@ -179,23 +121,7 @@ class ResponseParser:
         self._passed_before: Sequence[str] = ()
         self._granted = self._granted_at_most = 0  # pieces that might pass so far, and may in all
         self._tail = ""  # the end of the text so far where it may be the beginning of a delimiter, not yet given out
-        self._large: float = math.inf
-        self._tell: Callable[[], object] | None = None
-        self._put_off: deque[list[Any]] | None = None
-        self.waiting = False
         self.last_used = 0.0
-
-    def _feed_prefix(self, prefix: str) -> list[Event]:
-        events: list[Event] = []
-        for text in self._anchor.feed(prefix) if prefix else ():
-            events += self._after_regions(self._regions.feed_prefix(text))
-        if not prefix and isinstance(self._regions, RecoveringTokenizer):
-            self._regions.begin_unknown()
-        if self._anchor.found is False and self._options.lenient:
-            self.problems.append(
-                {"type": "anchor_missing", "error": "the start anchor does not occur in the prefix, which was left out"}
-            )
-        return events
 
     def feed(self, text: str | bytes | int | Sequence[int]) -> list[Event]:
         """The events that the next piece of the generation decides.
@@ -239,24 +165,9 @@ class ResponseParser:
         """
         if self._ended is not None:
             raise FinalizedError(self._ended)
-        events: list[Event] = []
-        try:
-            while self.waiting:  # what came before the end knows nothing of how the generation ended
-                events += self._parsed(self._next_put_off())
-            self._say_how_it_ended(finish_reason)
-            self._large = math.inf
-            for text in (self._settle(), *(self._detokenizer.finish() if self._detokenizer is not None else ())):
-                events += self._after_regions(self._regions.feed(text))
-            events += self._after_regions(self._regions.finish())
-            self._message.finish()
-        except ParseError as error:
-            self._ended = _stopped_at(error)
-            raise
-        except Exception as error:
-            self._blame_snapshot(error)
-            raise
+        events = self._watched(self._finish, finish_reason)
         self._ended = "the parser has been finalized; start a new one for the next generation"
-        return self._message.message, events
+        return self._core.message, events
 
     def put_off_large_regions(self, size: int = LARGE_TEXT, tell: Callable[[], object] | None = None) -> None:
         """Let :meth:`feed` not parse a structured region of more than ``size`` characters when it ends.
@@ -265,63 +176,42 @@ class ResponseParser:
         for event loops, which leave such work to a thread. ``tell`` is called, within :meth:`feed`, when something
         begins to wait. :meth:`finalize` does all that waits.
         """
-        self._large = size
-        self._tell = tell
+        self._core.large = size
+        self._core.tell = tell
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something was put off, and waits for :meth:`work_off`."""
+        return self._core.waiting
 
     @property
     def ends_large(self) -> bool:
         """Whether :meth:`finalize` may have much to do: something waits, or a large structured region is open."""
-        if self._content.size <= self._large:
-            return self.waiting
-        field = self._regions.writer.open_field
-        return self.waiting or (field is not None and not field.streams)
+        return self._core.ends_large
 
     def work_off(self) -> list[Event]:
         """The events of the first of what was put off. Raises like :meth:`feed`; may be called in another thread."""
-        try:
-            return self._parsed(self._next_put_off())
-        except ParseError as error:
-            self._put_off = None
-            self.waiting = False
-            self._ended = _stopped_at(error)
-            raise
-        except Exception as error:
-            self._blame_snapshot(error)
-            raise
-
-    def _next_put_off(self) -> list[Any]:
-        assert self._put_off is not None, "something waits"
-        items = self._put_off.popleft()
-        self.waiting = bool(self._put_off)
-        return items
+        return self._watched(self._core.work_off)
 
     @property
     def problems(self) -> list[dict[str, Any]]:
         """What went wrong so far (lenient modes): malformed regions, missing fields, a prefix without its anchor."""
-        return self._message.problems
+        return self._core.problems
 
     @property
     def template(self) -> ResponseTemplate:
         """The loaded template, without the fields that are switched off."""
-        return self._template
+        return self._core.template
 
     @property
     def held(self) -> int:
         """Characters held back because they may still become part of a delimiter."""
-        return self._regions.held + len(self._tail)
+        return self._core.held + len(self._tail)
 
     def statistics(self) -> ParserStatistics:
         """What the parser has seen since it was made or restored."""
-        writer, message = self._regions.writer, self._message
         passed = sum(map(len, self._passed_before)) + len(self._passed)
-        return ParserStatistics(
-            characters=max(writer.position + passed + self.held, 0),
-            held=self.held,
-            open_region=None if writer.open_field is None else writer.open_field.name,
-            regions=message.regions,
-            malformed=message.malformed,
-            repaired=message.repaired,
-        )
+        return self._core.statistics(passed, self.held)
 
     def snapshot(self, *, message: bool = True) -> bytes:
         """The parser's state, to be taken up elsewhere with :meth:`restore`; between any two pieces.
@@ -333,7 +223,7 @@ class ResponseParser:
             raise StreamparseError("something was put off; call work_off() until nothing is waiting")
         tail = self._settle()
         try:
-            return state_to_bytes(self._state(tail, message=message), self._limits.snapshot_size)
+            return state_to_bytes(self._state(tail, message=message), self._core.snapshot_size)
         except Exception as error:
             self._blame_snapshot(error)
             raise
@@ -342,21 +232,7 @@ class ResponseParser:
 
     def _state(self, tail: str, *, message: bool) -> dict[str, Any]:
         """The state as JSON-able data."""
-        return {
-            "template": self._template.digest,
-            "options": {**asdict(self._options), "without": list(self._options.without)},
-            "ended": self._ended,
-            "events": self._events,
-            "tail": tail,
-            "detokenizer": self._detokenizer.snapshot() if self._detokenizer is not None else None,
-            "anchor": self._anchor.snapshot(),
-            "regions": self._regions.snapshot(),
-            "content": self._content.snapshot(),
-            "transform": self._transform.snapshot(),
-            "deltas": self._deltas.snapshot() if self._deltas is not None else None,
-            "call_ids": self._call_ids.snapshot() if self._call_ids is not None else None,
-            "message": self._message.snapshot(message=message),
-        }
+        return {"ended": self._ended, "tail": tail, **self._core.snapshot(message=message)}
 
     @classmethod
     def restore(
@@ -383,11 +259,10 @@ class ResponseParser:
         template = load_response_template(response_template)
         parser = cls.__new__(cls)
         parser.initial_events = []
-        parser._restored = True
         try:
             options = Options(**{**state["options"], "without": field_names(state["options"]["without"])})
-            parser._compose(template, tools, options, tokenizer, limits)
-            if state["template"] != parser._template.digest:
+            parser._begin(Core(template, tools, options, tokenizer, limits), restored=True)
+            if state["template"] != parser.template.digest:
                 raise SnapshotError(
                     "the snapshot was taken with another response template; give the one it was taken with"
                 )
@@ -405,71 +280,65 @@ class ResponseParser:
     def _restore(self, state: dict[str, Any]) -> None:
         expect_like(state, self._state("", message="message" in state["message"]), "state")
         self._ended = state["ended"]
-        self._events = state["events"]
         self._tail = state["tail"]
-        if state["detokenizer"] is not None:
-            self._detokenizer = self._detokenizer or Detokenizer()
-            self._detokenizer.restore(state["detokenizer"])
-        self._anchor.restore(state["anchor"])
-        self._regions.restore(state["regions"])
-        self._content.restore(state["content"])
-        self._transform.restore(state["transform"])
-        if self._call_ids is not None:
-            self._call_ids.restore(state["call_ids"])
-        if self._deltas is not None:  # after the ids, of which it makes some again
-            self._deltas.restore(state["deltas"], state["content"]["body"])
-        self._message.restore(state["message"])
+        self._core.restore(state)
 
     def stages(self, finish_reason: Callable[[], str | None]) -> list[CoreStage]:
         """The stages of the core one by one, for a graph that runs each as a task; the parser is not fed any more then.
 
         ``finish_reason`` is asked when the source has ended. The prefix has been through them already.
         """
-        regions, content, message = self._regions, self._content, self._message
-
-        def marked(items: list[Any]) -> list[Any]:
-            return items if self._tokens is None else self._tokens.feed(items, marked=self._marked)
-
-        def end_regions() -> list[Any]:
-            self._say_how_it_ended(finish_reason())
-            return marked(regions.finish())
-
-        def transformed(item: Any) -> list[Event]:
-            events = self._transform.feed([item])
-            return events if self._call_ids is None else self._call_ids.feed(events)
-
         self._ended = "the stages of this parser run by themselves"
-        stages = [
-            CoreStage("detokenize", self._decode, lambda: self._detokenizer.finish() if self._detokenizer else []),
-            CoreStage("regions", lambda text: marked(regions.feed(text)), end_regions),
-        ]
-        if self._deltas is not None:
-            deltas = self._deltas
-            stages.append(CoreStage("deltas", lambda item: deltas.feed([item]), deltas.finish))
-        return [
-            *stages,
-            CoreStage("content", lambda item: content.feed([item]), content.finish, parses_regions=True),
-            CoreStage("transform", transformed, self._transform.finish, parses_regions=True),
-            CoreStage("message", lambda event: message.feed([event]), message.finish, parses_regions=True),
-        ]
+        return self._core.stages(finish_reason)
 
     @property
     def message(self) -> dict[str, Any]:
         """The message as it stands."""
-        return self._message.message
+        return self._core.message
 
     def _feed(self, piece: Any) -> list[Event]:
         """Feed a piece that is not plain text: through the detokenizer, if it is not text, and all stages."""
         if self._ended is not None:
             raise FinalizedError(self._ended)
+        if type(piece) is str and self._core.detokenizer is None:
+            return self._watched(self._feed_text, piece)
+        return self._watched(self._feed_other, piece)
+
+    def _feed_text(self, text: str) -> list[Event]:
+        core = self._core
+        if self._plain is not None or self._tail:
+            text = self._settle() + text
+        events = core.feed(text)
+        plain = core.plain_text()
+        if plain is not None:
+            room = core.room // PLAIN_PIECE_AT_MOST  # so that what passes can not make a region too long
+            self._plain = plain if room else None
+            self._straight = self._plain if core.detokenizer is None or core.detokenizer.takes_text else None
+            self._granted_at_most = min(room, PIECES_AT_MOST)
+            self._granted = self._room = min(self._granted_at_most, TOGETHER)
+        return events
+
+    def _feed_other(self, piece: Any) -> list[Event]:
+        """Feed token ids, bytes, or text where the detokenizer is asked for it."""
+        core = self._core
+        if core.detokenizer is None:  # it is told whether there was text before, so that has to be noted
+            self._tail = self._settle()
+        events: list[Event] = []
+        for text in core.decode(piece):
+            taken = None if self._plain is None or core.marked else self._pass(text)
+            events += self._feed_text(text) if taken is None else taken
+        return events
+
+    def _finish(self, finish_reason: str | None) -> list[Event]:
+        events: list[Event] = []
+        while self._core.waiting:  # what came before the end knows nothing of how the generation ended
+            events += self._core.work_off()
+        return events + self._core.finish(self._settle(), finish_reason)
+
+    def _watched(self, step: Callable[..., list[Event]], *arguments: Any) -> list[Event]:
+        """Do a step; after a ParseError nothing more can be fed."""
         try:
-            if type(piece) is str and self._detokenizer is None:
-                return self._feed_text(piece)
-            events: list[Event] = []
-            for text in self._decode(piece):
-                taken = None if self._plain is None or self._marked else self._pass(text)
-                events += self._feed_text(text) if taken is None else taken
-            return events
+            return step(*arguments)
         except ParseError as error:
             self._ended = _stopped_at(error)
             raise
@@ -481,19 +350,6 @@ class ResponseParser:
         """Raise SnapshotError for an error that is none of ours, in a parser that was restored."""
         if self._restored and not isinstance(error, StreamparseError):
             raise _damaged(error) from error
-
-    def _feed_text(self, text: str) -> list[Event]:
-        if self._plain is not None or self._tail:
-            text = self._settle() + text
-        events = self._after_regions(self._regions.feed(text), len(text))
-        plain = None if self.waiting else self._regions.plain_text()
-        if plain is not None:
-            room = self._content.room // PLAIN_PIECE_AT_MOST  # so that what passes can not make a region too long
-            self._plain = plain if room else None
-            self._straight = self._plain if self._detokenizer is None or self._detokenizer.takes_text else None
-            self._granted_at_most = min(room, PIECES_AT_MOST)
-            self._granted = self._room = min(self._granted_at_most, TOGETHER)
-        return events
 
     def _pass(self, text: str) -> list[Event] | None:
         """The events of a piece of text; None where it isn't plain, and then nothing has happened.
@@ -524,11 +380,6 @@ class ResponseParser:
         self._granted += self._room
         return self._room > 0
 
-    @property
-    def _marked(self) -> bool:
-        """Whether text that came from token ids has marks in it."""
-        return self._detokenizer is not None and self._detokenizer.marked
-
     def _settle(self) -> str:
         """Note what has passed as plain text, and give back its tail, which is to be fed next."""
         tail, self._tail = self._tail, ""
@@ -539,70 +390,8 @@ class ResponseParser:
             text, self._passed = "".join([*self._passed_before, self._passed]), ""
             self._passed_before = ()
             if text:
-                self._count_events(count)
-                self._regions.skip(text)
-                self._content.take(text, field)
+                self._core.skip(text, field, count)
         return tail
-
-    def _say_how_it_ended(self, finish_reason: str | None) -> None:
-        self._content.finish_reason = finish_reason
-        if isinstance(self._regions, RecoveringTokenizer):
-            self._regions.cut_off = finish_reason == "length"
-
-    def _decode(self, piece: Any) -> list[str]:
-        """The text of bytes or token ids (or of text, where that is what the detokenizer has seen so far)."""
-        if self._detokenizer is None:
-            if not piece and not isinstance(piece, int):
-                return []
-            self._detokenizer = Detokenizer(after_text=self.statistics().characters > 0)
-        return self._detokenizer.feed(piece)
-
-    def _after_regions(self, items: list[Any], amount: int = 0) -> list[Event]:
-        """The events of what the regions' stage has made; ``amount`` is the text of it that no later stage knows."""
-        if self._tokens is not None:
-            items = self._tokens.feed(items, marked=self._marked)
-        if not items and not self.waiting:
-            return []
-        self._count_events(len(items))
-        if self.waiting or (self._content.size + amount > self._large and any(map(_ends_structure, items))):
-            self._put_off = self._put_off or deque()
-            self._put_off.append(items)
-            began, self.waiting = not self.waiting, True
-            if began and self._tell is not None:
-                self._tell()
-            return []
-        return self._parsed(items)
-
-    def _parsed(self, items: list[Any]) -> list[Event]:
-        if len(items) < 2 or (self._options.lenient and self._deltas is None):
-            return self._after_tokens(items)
-        # one region goes through all stages after the other: the first error in the text is raised, whichever stage
-        # finds it, and the calls of a region are counted before those of the next
-        return [event for batch in up_to_each_end(items) for event in self._after_tokens(batch)]
-
-    def _count_events(self, count: int) -> None:
-        """Count events; raises LimitError if there are too many. Deltas don't count, as each goes with a chunk."""
-        self._events += count
-        if self._events > self._limits.events:
-            reason = f"more than {self._limits.events} events; {how_to_raise('events')}"
-            raise LimitError(reason, limit="events", position=max(self._regions.writer.position, 0))
-
-    def _after_tokens(self, items: list[Any]) -> list[Event]:
-        if self._deltas is not None:
-            items = self._deltas.feed(items)
-        parsed = self._content.feed(items)
-        if parsed is items and self._call_ids is None:
-            # the content stage gives its batch back where it has only events, and then nothing is left to do
-            return cast("list[Event]", parsed)
-        events = self._transform.feed(parsed)
-        if self._call_ids is not None:
-            events = self._call_ids.feed(events)
-        return self._message.feed(events)
-
-
-def _ends_structure(item: Any) -> bool:
-    """Whether a region ends whose text has to be parsed."""
-    return isinstance(item, RegionEnd) and not item.field.streams
 
 
 def _damaged(error: Exception) -> SnapshotError:

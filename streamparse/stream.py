@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.arguments import ErrorMode
+from streamparse.core import CoreStage
 from streamparse.errors import StreamparseError
 from streamparse.events import Event, message_event
 from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, Source, SourceReader, Stage
 from streamparse.graph.later import PutOff
 from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits
-from streamparse.parser import CoreStage, ResponseParser
+from streamparse.parser import ResponseParser
 from streamparse.statistics import ParserStatistics
 from streamparse.template import TemplateSource
 

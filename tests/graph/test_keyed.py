@@ -411,7 +411,7 @@ def test_of_a_generation_that_ended_or_failed_nothing_waits_for_the_garbage_coll
     if put_off:
         operator.put_off_large_regions(0)
     operator.feed([("a", "Hello ")])
-    parts = [weakref.ref(operator._open["a"]), weakref.ref(operator._open["a"]._regions)]
+    parts = [weakref.ref(operator._open["a"]), weakref.ref(operator._open["a"]._core._regions)]
     gc.disable()
     try:
         operator.feed([("a", text), ("a", ENDS[end])])

@@ -1,0 +1,342 @@
+"""The core: its stages composed, for one generation. ``ResponseParser`` is what users see of it.
+
+In:  the prefix, then pieces of the generation; where a large region ends, the wish to have it parsed later.
+Out: events, and the message that is folded from them. Text that is plain need not come here piece by piece: ``skip``
+     takes what a caller has given out by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+from streamparse.arguments import Options
+from streamparse.errors import ArgumentError, LimitError, ParseError
+from streamparse.limits import Limits, how_to_raise
+from streamparse.matching.plain import PlainText
+from streamparse.stages.anchor import AnchorTrim
+from streamparse.stages.call_ids import CallIds
+from streamparse.stages.content_stage import ContentStage
+from streamparse.stages.deltas import DeltaStage
+from streamparse.stages.detokenize import Detokenizer
+from streamparse.stages.message import MessageFold
+from streamparse.stages.recovery import RecoveringTokenizer
+from streamparse.stages.region import RegionEnd, up_to_each_end
+from streamparse.stages.regions import RegionTokenizer
+from streamparse.stages.schema_typing import ToolSchemas
+from streamparse.stages.token_stage import TokenStage
+from streamparse.stages.transform_stage import TransformStage
+from streamparse.statistics import ParserStatistics
+from streamparse.template import ResponseTemplate, TemplateSource, load_response_template, within_limits, without_fields
+from streamparse.tokens.marks import TokenMarks
+
+Event = dict[str, Any]
+
+_NO_TOKENS: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class CoreStage:
+    """One stage of the core as a machine: an item in, what takes its place out; and the last ones at the end."""
+
+    name: str
+    feed: Callable[[Any], list[Any]]
+    finish: Callable[[], list[Any]]
+    parses_regions: bool = False
+    """Whether the end of a region may be much work for it."""
+
+
+class Core:
+    """The stages of one parser. ``large`` may be set: regions with more characters are put off when they end."""
+
+    __slots__ = (
+        "_anchor",
+        "_call_ids",
+        "_content",
+        "_events",
+        "_limits",
+        "_message",
+        "_options",
+        "_put_off",
+        "_regions",
+        "_tokens",
+        "_transform",
+        "deltas",
+        "detokenizer",
+        "large",
+        "tell",
+        "template",
+        "waiting",
+    )
+
+    def __init__(
+        self,
+        response_template: TemplateSource,
+        tools: Sequence[Any] | None,
+        options: Options,
+        tokenizer: Any,
+        limits: Limits,
+    ) -> None:
+        if not isinstance(limits, Limits):
+            raise ArgumentError(f"limits must be a Limits, such as Limits(regions=1000), not {limits!r}")
+        lenient, spans = options.lenient, options.spans
+        self._options = options.shared()
+        self._limits = limits
+        template = within_limits(without_fields(load_response_template(response_template), options.without), limits)
+        self.template: ResponseTemplate = template
+        """The loaded template, without the fields that are switched off."""
+        marks = None if tokenizer is None else TokenMarks.for_template(template.source, tokenizer)
+        self.detokenizer = None if tokenizer is None else Detokenizer(tokenizer, marks=marks, offsets=spans)
+        self._anchor = AnchorTrim(template.start_anchor, keep_unanchored=not lenient, seconds=limits.pattern_seconds)
+        captures = spans or options.deltas
+        tokens = frozenset(marks.texts.values()) if marks is not None else _NO_TOKENS
+        self._regions: RegionTokenizer | RecoveringTokenizer = (
+            RecoveringTokenizer(template, spans=spans, captures=captures, limits=limits, tokens=tokens)
+            if lenient
+            else RegionTokenizer(template, spans=spans, captures=captures, limits=limits)
+        )
+        self._tokens = None if self.detokenizer is None else TokenStage(marks, self.detokenizer.offsets)
+        schemas = ToolSchemas.from_tools(tools)
+        if options.errors == "repair":
+            schemas = schemas.mending()
+        self._call_ids = CallIds(template) if options.call_ids else None
+        made_id = None if self._call_ids is None else self._call_ids.of_delta
+        self.deltas = (
+            DeltaStage(template, schemas, lenient=lenient, keep_captures=spans, made_id=made_id)
+            if options.deltas
+            else None
+        )
+        self._content = ContentStage(lenient=lenient, repair=options.errors == "repair", limits=limits)
+        self._transform = TransformStage(schemas, lenient=lenient, spans=spans, deltas=self.deltas, limits=limits)
+        self._message = MessageFold(template, lenient=lenient)
+        self._events = 0
+        self.large: float = math.inf
+        self.tell: Callable[[], object] | None = None
+        """Called when something begins to wait."""
+        self._put_off: deque[list[Any]] | None = None
+        self.waiting = False
+        """Whether something was put off, and waits for :meth:`work_off`."""
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The message as it stands."""
+        return self._message.message
+
+    @property
+    def problems(self) -> list[dict[str, Any]]:
+        """What went wrong so far (lenient modes)."""
+        return self._message.problems
+
+    @property
+    def held(self) -> int:
+        """Characters held back because they may still become part of a delimiter."""
+        return self._regions.held
+
+    @property
+    def ends_large(self) -> bool:
+        """Whether the end may be much work: something waits, or a large structured region is open."""
+        if self._content.size <= self.large:
+            return self.waiting
+        field = self._regions.writer.open_field
+        return self.waiting or (field is not None and not field.streams)
+
+    @property
+    def room(self) -> int:
+        """How many characters the open region may still have."""
+        return self._content.room
+
+    @property
+    def snapshot_size(self) -> int:
+        """How many bytes a snapshot may have."""
+        return self._limits.snapshot_size
+
+    @property
+    def marked(self) -> bool:
+        """Whether text that came from token ids has marks in it."""
+        return self.detokenizer is not None and self.detokenizer.marked
+
+    def feed_prefix(self, prefix: str) -> list[Event]:
+        """The events of the prompt."""
+        events: list[Event] = []
+        for text in self._anchor.feed(prefix) if prefix else ():
+            events += self._after_regions(self._regions.feed_prefix(text))
+        if not prefix and isinstance(self._regions, RecoveringTokenizer):
+            self._regions.begin_unknown()
+        if self._anchor.found is False and self._options.lenient:
+            self.problems.append(
+                {"type": "anchor_missing", "error": "the start anchor does not occur in the prefix, which was left out"}
+            )
+        return events
+
+    def decode(self, piece: Any) -> list[str]:
+        """The text of bytes or token ids (or of text, where that is what the detokenizer has seen so far)."""
+        if self.detokenizer is None:
+            if not piece and not isinstance(piece, int):
+                return []
+            self.detokenizer = Detokenizer(after_text=self._regions.writer.position + self.held > 0)
+        return self.detokenizer.feed(piece)
+
+    def feed(self, text: str) -> list[Event]:
+        """The events that the next text decides; none while anything waits, for they would come out of turn."""
+        return self._after_regions(self._regions.feed(text), len(text))
+
+    def plain_text(self) -> PlainText | None:
+        """What plain text may be told by from here on, where it can be."""
+        return None if self.waiting else self._regions.plain_text()
+
+    def skip(self, text: str, field: str, pieces: int) -> None:
+        """Note plain text of the open region, whose events were given out already, one for each piece."""
+        self._count_events(pieces)
+        self._regions.skip(text)
+        self._content.take(text, field)
+
+    def finish(self, rest: str, finish_reason: str | None) -> list[Event]:
+        """The last events: those of the text that is left, and of the end. What waits must have been worked off."""
+        events: list[Event] = []
+        self._say_how_it_ended(finish_reason)
+        self.large = math.inf
+        for text in (rest, *(self.detokenizer.finish() if self.detokenizer is not None else ())):
+            events += self._after_regions(self._regions.feed(text))
+        events += self._after_regions(self._regions.finish())
+        self._message.finish()
+        return events
+
+    def work_off(self) -> list[Event]:
+        """The events of the first of what was put off; after an error nothing waits any more."""
+        assert self._put_off is not None, "something waits"
+        items = self._put_off.popleft()
+        self.waiting = bool(self._put_off)
+        try:
+            return self._parsed(items)
+        except ParseError:
+            self._put_off = None
+            self.waiting = False
+            raise
+
+    def statistics(self, passed: int, held: int) -> ParserStatistics:
+        """What was seen so far; ``passed`` characters more are not noted here, and ``held`` are held back in all."""
+        writer, message = self._regions.writer, self._message
+        return ParserStatistics(
+            characters=max(writer.position + passed + held, 0),
+            held=held,
+            open_region=None if writer.open_field is None else writer.open_field.name,
+            regions=message.regions,
+            malformed=message.malformed,
+            repaired=message.repaired,
+        )
+
+    def snapshot(self, *, message: bool) -> dict[str, Any]:
+        """The state as JSON-able data, without the message if that is not wanted."""
+        return {
+            "template": self.template.digest,
+            "options": {**asdict(self._options), "without": list(self._options.without)},
+            "events": self._events,
+            "detokenizer": self.detokenizer.snapshot() if self.detokenizer is not None else None,
+            "anchor": self._anchor.snapshot(),
+            "regions": self._regions.snapshot(),
+            "content": self._content.snapshot(),
+            "transform": self._transform.snapshot(),
+            "deltas": self.deltas.snapshot() if self.deltas is not None else None,
+            "call_ids": self._call_ids.snapshot() if self._call_ids is not None else None,
+            "message": self._message.snapshot(message=message),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up a state that :meth:`snapshot` gave, of the same template and options."""
+        self._events = state["events"]
+        if state["detokenizer"] is not None:
+            self.detokenizer = self.detokenizer or Detokenizer()
+            self.detokenizer.restore(state["detokenizer"])
+        self._anchor.restore(state["anchor"])
+        self._regions.restore(state["regions"])
+        self._content.restore(state["content"])
+        self._transform.restore(state["transform"])
+        if self._call_ids is not None:
+            self._call_ids.restore(state["call_ids"])
+        if self.deltas is not None:  # after the ids, of which it makes some again
+            self.deltas.restore(state["deltas"], state["content"]["body"])
+        self._message.restore(state["message"])
+
+    def stages(self, finish_reason: Callable[[], str | None]) -> list[CoreStage]:
+        """The stages one by one; ``finish_reason`` is asked when the source has ended."""
+        regions, content, message = self._regions, self._content, self._message
+
+        def marked(items: list[Any]) -> list[Any]:
+            return items if self._tokens is None else self._tokens.feed(items, marked=self.marked)
+
+        def end_regions() -> list[Any]:
+            self._say_how_it_ended(finish_reason())
+            return marked(regions.finish())
+
+        def transformed(item: Any) -> list[Event]:
+            events = self._transform.feed([item])
+            return events if self._call_ids is None else self._call_ids.feed(events)
+
+        stages = [
+            CoreStage("detokenize", self.decode, lambda: self.detokenizer.finish() if self.detokenizer else []),
+            CoreStage("regions", lambda text: marked(regions.feed(text)), end_regions),
+        ]
+        if self.deltas is not None:
+            deltas = self.deltas
+            stages.append(CoreStage("deltas", lambda item: deltas.feed([item]), deltas.finish))
+        return [
+            *stages,
+            CoreStage("content", lambda item: content.feed([item]), content.finish, parses_regions=True),
+            CoreStage("transform", transformed, self._transform.finish, parses_regions=True),
+            CoreStage("message", lambda event: message.feed([event]), message.finish, parses_regions=True),
+        ]
+
+    def _say_how_it_ended(self, finish_reason: str | None) -> None:
+        self._content.finish_reason = finish_reason
+        if isinstance(self._regions, RecoveringTokenizer):
+            self._regions.cut_off = finish_reason == "length"
+
+    def _after_regions(self, items: list[Any], amount: int = 0) -> list[Event]:
+        """The events of what the regions' stage has made; ``amount`` is the text of it that no later stage knows."""
+        if self._tokens is not None:
+            items = self._tokens.feed(items, marked=self.marked)
+        if not items and not self.waiting:
+            return []
+        self._count_events(len(items))
+        if self.waiting or (self._content.size + amount > self.large and any(map(_ends_structure, items))):
+            self._put_off = self._put_off or deque()
+            self._put_off.append(items)
+            began, self.waiting = not self.waiting, True
+            if began and self.tell is not None:
+                self.tell()
+            return []
+        return self._parsed(items)
+
+    def _count_events(self, count: int) -> None:
+        """Count events; raises LimitError if there are too many. Deltas don't count, as each goes with a chunk."""
+        self._events += count
+        if self._events > self._limits.events:
+            reason = f"more than {self._limits.events} events; {how_to_raise('events')}"
+            raise LimitError(reason, limit="events", position=max(self._regions.writer.position, 0))
+
+    def _parsed(self, items: list[Any]) -> list[Event]:
+        if len(items) < 2 or (self._options.lenient and self.deltas is None):
+            return self._after_tokens(items)
+        # one region goes through all stages after the other: the first error in the text is raised, whichever stage
+        # finds it, and the calls of a region are counted before those of the next
+        return [event for batch in up_to_each_end(items) for event in self._after_tokens(batch)]
+
+    def _after_tokens(self, items: list[Any]) -> list[Event]:
+        if self.deltas is not None:
+            items = self.deltas.feed(items)
+        parsed = self._content.feed(items)
+        if parsed is items and self._call_ids is None:
+            # the content stage gives its batch back where it has only events, and then nothing is left to do
+            return cast("list[Event]", parsed)
+        events = self._transform.feed(parsed)
+        if self._call_ids is not None:
+            events = self._call_ids.feed(events)
+        return self._message.feed(events)
+
+
+def _ends_structure(item: Any) -> bool:
+    """Whether a region ends whose text has to be parsed."""
+    return isinstance(item, RegionEnd) and not item.field.streams
