@@ -53,7 +53,7 @@ class Core:
     """The stages of one parser. ``large`` may be set: regions with more characters are put off when they end."""
 
     __slots__ = (
-        "_anchor",
+        "_anchor_found",
         "_call_ids",
         "_content",
         "_events",
@@ -90,7 +90,7 @@ class Core:
         """The loaded template, without the fields that are switched off."""
         marks = None if tokenizer is None else TokenMarks.for_template(template.source, tokenizer)
         self.detokenizer = None if tokenizer is None else Detokenizer(tokenizer, marks=marks, offsets=spans)
-        self._anchor = AnchorTrim(template.start_anchor, keep_unanchored=not lenient, seconds=limits.pattern_seconds)
+        self._anchor_found: bool | None = None
         captures = spans or options.deltas
         tokens = frozenset(marks.texts.values()) if marks is not None else _NO_TOKENS
         self._regions: RegionTokenizer | RecoveringTokenizer = (
@@ -161,11 +161,17 @@ class Core:
     def feed_prefix(self, prefix: str) -> list[Event]:
         """The events of the prompt."""
         events: list[Event] = []
-        for text in self._anchor.feed(prefix) if prefix else ():
+        anchor = AnchorTrim(
+            self.template.start_anchor,
+            keep_unanchored=not self._options.lenient,
+            seconds=self._limits.pattern_seconds,
+        )
+        for text in anchor.feed(prefix) if prefix else ():
             events += self._after_regions(self._regions.feed_prefix(text))
         if not prefix and isinstance(self._regions, RecoveringTokenizer):
             self._regions.begin_unknown()
-        if self._anchor.found is False and self._options.lenient:
+        self._anchor_found = anchor.found
+        if anchor.found is False and self._options.lenient:
             self.problems.append(
                 {"type": "anchor_missing", "error": "the start anchor does not occur in the prefix, which was left out"}
             )
@@ -235,7 +241,7 @@ class Core:
             "options": {**asdict(self._options), "without": list(self._options.without)},
             "events": self._events,
             "detokenizer": self.detokenizer.snapshot() if self.detokenizer is not None else None,
-            "anchor": self._anchor.snapshot(),
+            "anchor": {"found": self._anchor_found},
             "regions": self._regions.snapshot(),
             "content": self._content.snapshot(),
             "transform": self._transform.snapshot(),
@@ -250,7 +256,7 @@ class Core:
         if state["detokenizer"] is not None:
             self.detokenizer = self.detokenizer or Detokenizer()
             self.detokenizer.restore(state["detokenizer"])
-        self._anchor.restore(state["anchor"])
+        self._anchor_found = state["anchor"]["found"]
         self._regions.restore(state["regions"])
         self._content.restore(state["content"])
         self._transform.restore(state["transform"])

@@ -7,7 +7,7 @@ What is its own is the short way for plain text, which nearly every piece takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any, Self
 
 from streamparse.arguments import ErrorMode, Options, as_text, field_names, template_for
@@ -60,30 +60,10 @@ class ResponseParser:
 
     # What nearly every piece needs stands in the object itself: when thousands of parsers take turns, time goes by the
     # number of places in memory that a piece visits.
-    __slots__ = (
-        "__dict__",
-        "__weakref__",
-        "_core",
-        "_deltas",
-        "_ended",
-        "_granted",
-        "_granted_at_most",
-        "_passed",
-        "_passed_before",
-        "_plain",
-        "_restored",
-        "_room",
-        "_straight",
-        "_tail",
-        "initial_events",
-        "last_used",
-    )
+    __slots__ = ("__dict__", "__weakref__", "_deltas", "_passed", "_room", "_straight", "_tail", "last_used")
 
     last_used: float
     """A moment that whoever keeps many parsers may note here; the parser itself has no clock."""
-
-    initial_events: list[Event]
-    """The events of the prefix, to be shown before those of the first :meth:`feed`."""
 
     def __init__(
         self,
@@ -100,25 +80,26 @@ class ResponseParser:
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         options = Options(errors, deltas, spans, call_ids, field_names(without))
-        self._begin(Core(template_for(response_template, tokenizer), tools, options, tokenizer, limits))
+        core = Core(template_for(response_template, tokenizer), tools, options, tokenizer, limits)
         if prefix is None:
             raise PrefixError(
                 "the prefix (the prompt that the model was given) is needed, because chat templates often write the "
                 "beginning of the message themselves, such as an open <think>, and without it the output would be read "
                 'wrongly; pass prefix="" if the generation is the whole message'
             )
-        self.initial_events = self._core.feed_prefix(as_text(prefix, tokenizer))
+        self._begin(core, core.feed_prefix(as_text(prefix, tokenizer)))
 
-    def _begin(self, core: Core, *, restored: bool = False) -> None:
+    def _begin(self, core: Core, initial_events: Sequence[Event] = (), *, restored: bool = False) -> None:
         self._core = core
         self._restored = restored
         self._deltas = core.deltas
+        self._initial_events = initial_events or ()
         self._ended: str | None = None
         self._plain: PlainText | None = None
-        self._straight: PlainText | None = None  # the same where it is text that the source gives
-        self._room = 0  # how many pieces of plain text may pass before _pass has to be asked
+        self._straight: PlainText | None = None  # the same where the source gives text, and nothing was kept back
+        self._room = 0  # how many pieces of plain text may pass before _put_together has to be asked
         self._passed = ""  # their text, as far as it is not in _passed_before
-        self._passed_before: Sequence[str] = ()
+        self._passed_before = ""
         self._granted = self._granted_at_most = 0  # pieces that might pass so far, and may in all
         self._tail = ""  # the end of the text so far where it may be the beginning of a delimiter, not yet given out
         self.last_used = 0.0
@@ -132,8 +113,8 @@ class ResponseParser:
         """
         plain = self._straight
         if plain is not None and type(text) is str:
-            room = self._room
-            if room and not self._tail and (text in plain.known or plain.passes(text)):
+            room = self._room or self._put_together()
+            if room and (text in plain.known or plain.passes(text)):
                 self._room = room - 1
                 self._passed += text
                 event = plain.event.copy()
@@ -151,9 +132,6 @@ class ResponseParser:
                 delta = walk.event.copy()
                 delta["arguments"] = piece
                 return [event, delta]
-            events = self._pass(text)
-            if events is not None:
-                return events
         return self._feed(text)
 
     def finalize(self, finish_reason: str | None = None) -> tuple[dict[str, Any], list[Event]]:
@@ -168,6 +146,11 @@ class ResponseParser:
         events = self._watched(self._finish, finish_reason)
         self._ended = "the parser has been finalized; start a new one for the next generation"
         return self._core.message, events
+
+    @property
+    def initial_events(self) -> list[Event]:
+        """The events of the prefix, to be shown before those of the first :meth:`feed`."""
+        return list(self._initial_events)
 
     def put_off_large_regions(self, size: int = LARGE_TEXT, tell: Callable[[], object] | None = None) -> None:
         """Let :meth:`feed` not parse a structured region of more than ``size`` characters when it ends.
@@ -210,7 +193,7 @@ class ResponseParser:
 
     def statistics(self) -> ParserStatistics:
         """What the parser has seen since it was made or restored."""
-        passed = sum(map(len, self._passed_before)) + len(self._passed)
+        passed = len(self._passed_before) + len(self._passed)
         return self._core.statistics(passed, self.held)
 
     def snapshot(self, *, message: bool = True) -> bytes:
@@ -258,7 +241,6 @@ class ResponseParser:
         state = state_from_bytes(data, limits.snapshot_size)
         template = load_response_template(response_template)
         parser = cls.__new__(cls)
-        parser.initial_events = []
         try:
             options = Options(**{**state["options"], "without": field_names(state["options"]["without"])})
             parser._begin(Core(template, tools, options, tokenizer, limits), restored=True)
@@ -301,7 +283,8 @@ class ResponseParser:
         if self._ended is not None:
             raise FinalizedError(self._ended)
         if type(piece) is str and self._core.detokenizer is None:
-            return self._watched(self._feed_text, piece)
+            events = None if self._plain is None else self._pass(piece)
+            return self._watched(self._feed_text, piece) if events is None else events
         return self._watched(self._feed_other, piece)
 
     def _feed_text(self, text: str) -> list[Event]:
@@ -313,10 +296,16 @@ class ResponseParser:
         if plain is not None:
             room = core.room // PLAIN_PIECE_AT_MOST  # so that what passes can not make a region too long
             self._plain = plain if room else None
-            self._straight = self._plain if core.detokenizer is None or core.detokenizer.takes_text else None
+            self._straight = self._plain if self._takes_text else None
             self._granted_at_most = min(room, PIECES_AT_MOST)
             self._granted = self._room = min(self._granted_at_most, TOGETHER)
         return events
+
+    @property
+    def _takes_text(self) -> bool:
+        """Whether text that the source gives is text of the generation."""
+        detokenizer = self._core.detokenizer
+        return detokenizer is None or detokenizer.takes_text
 
     def _feed_other(self, piece: Any) -> list[Event]:
         """Feed token ids, bytes, or text where the detokenizer is asked for it."""
@@ -360,11 +349,14 @@ class ResponseParser:
         assert plain is not None, "plain text is only looked for where it can be told"
         if not 0 < len(text) < PIECE_AT_MOST or not (self._room or self._put_together()):
             return None
-        text = self._tail + text
+        tail = self._tail
+        text = tail + text
         cut = plain.cut(text)
         if cut is None:
             return None
         text, self._tail = text[:cut], text[cut:]
+        if tail or self._tail:
+            self._straight = plain if not self._tail and self._takes_text else None
         if not text:
             return []
         self._room -= 1
@@ -372,13 +364,13 @@ class ResponseParser:
         event = {**plain.event, "text": text}
         return [event] if self._deltas is None else self._deltas.chunk(event)
 
-    def _put_together(self) -> bool:
-        """Keep what has passed as one text; tell whether more may pass."""
-        self._passed_before = [*self._passed_before, self._passed]
+    def _put_together(self) -> int:
+        """Keep what has passed in another place, as a text that grows is copied; give how many more may pass."""
+        self._passed_before += self._passed
         self._passed = ""
         self._room = min(self._granted_at_most - self._granted, TOGETHER)
         self._granted += self._room
-        return self._room > 0
+        return self._room
 
     def _settle(self) -> str:
         """Note what has passed as plain text, and give back its tail, which is to be fed next."""
@@ -387,11 +379,52 @@ class ResponseParser:
             field = self._plain.event["field"]
             self._plain = self._straight = None
             count, self._granted, self._room = self._granted - self._room, 0, 0
-            text, self._passed = "".join([*self._passed_before, self._passed]), ""
-            self._passed_before = ()
+            text, self._passed, self._passed_before = self._passed_before + self._passed, "", ""
             if text:
                 self._core.skip(text, field, count)
         return tail
+
+
+def feed_each(
+    batch: Iterable[tuple[Hashable, Any]],
+    parser_of: Callable[[Hashable], ResponseParser | None],
+    otherwise: Callable[[Hashable, Any], list[Event]],
+    now: float,
+) -> tuple[list[tuple[Hashable, list[Event]]], int, bool]:
+    """Feed a batch of ``(key, chunk)`` to many parsers; ``otherwise`` takes what is not plain text.
+
+    Gives a pair ``(key, events)`` for each chunk that has events, the number of events, and whether a key may have
+    several pairs. ``last_used`` becomes ``now``, and that very object tells who was fed in this batch before; so
+    ``otherwise`` notes it too, in each parser that it feeds or opens.
+
+    Plain text is taken as by :meth:`ResponseParser.feed`, but here in the loop: with thousands of parsers that have a
+    token each, to call it would cost as much again.
+    """
+    pairs: list[tuple[Hashable, list[Event]]] = []
+    repeated, more = False, 0
+    for key, chunk in batch:
+        parser = parser_of(key)
+        if parser is not None:
+            if parser.last_used is now:
+                repeated = True
+            plain = parser._straight
+            if plain is not None and type(chunk) is str and parser._deltas is None:
+                room = parser._room or parser._put_together()
+                if room and (chunk in plain.known or plain.passes(chunk)):
+                    parser._room = room - 1
+                    parser._passed += chunk
+                    parser.last_used = now
+                    event = plain.event.copy()
+                    event["text"] = chunk
+                    pairs.append((key, [event]))
+                    continue
+        else:
+            repeated = True
+        events = otherwise(key, chunk)
+        if events:
+            pairs.append((key, events))
+            more += len(events) - 1
+    return pairs, len(pairs) + more, repeated
 
 
 def _damaged(error: Exception) -> SnapshotError:

@@ -36,7 +36,7 @@ from streamparse.graph.source import End, source_error
 from streamparse.graph.spent import Spent
 from streamparse.graph.use_order import UseOrder
 from streamparse.limits import LARGE_TEXT
-from streamparse.parser import ResponseParser
+from streamparse.parser import ResponseParser, feed_each
 from streamparse.statistics import ParserStatistics
 from streamparse.template import TemplateSource
 
@@ -107,25 +107,13 @@ class KeyedParser:
         Chunks of other types are documented with the module.
         """
         now = self._clock()
-        made: dict[Hashable, list[Event]] = {}
-        if self._order is not None:
-            self._expire(now, made)
-        get_parser = self._open.get
-        for key, chunk in batch:
-            parser = get_parser(key)
-            if parser is not None and type(chunk) is str:
-                parser.last_used = now
-                try:
-                    events = parser.feed(chunk)
-                except Exception as error:
-                    events = self._fail(key, parser, error, now)
-            else:
-                events = self._take(key, chunk, now)
-            earlier = made.setdefault(key, events)
-            if earlier is not events:
-                earlier += events
+        expired = [] if self._order is None else self._expire(now)
+        pairs, count, repeated = feed_each(batch, self._open.get, partial(self._take, now=now), now)
         self._tally.chunks += len(batch)
-        return self._given(made, now)
+        if expired:
+            pairs[:0] = expired
+            count += sum([len(events) for _, events in expired])
+        return self._given(joined(pairs) if repeated else pairs, count, now)
 
     def open(self, key: Hashable, **options: Any) -> list[Event]:
         """Open a key with options of its own: the events of the prefix, or an ``error`` event."""
@@ -137,15 +125,13 @@ class KeyedParser:
 
     def expire(self) -> Events:
         """The last events of the keys that have been idle for too long."""
-        made: dict[Hashable, list[Event]] = {}
-        self._expire(self._clock(), made)
-        return self._given(made, None)
+        return self._counted(self._expire(self._clock()))
 
     def finish(self) -> Events:
         """The last events of all keys that are open; as a stage of a graph, when its source has ended."""
         now = self._clock()
         self._spent.clear()
-        return self._given({key: self._take(key, FINISHED, now) for key in list(self)}, None)
+        return self._counted([(key, self._take(key, FINISHED, now)) for key in list(self)])
 
     def drop(self, key: Hashable) -> bool:
         """Forget a key without events, as after its snapshot was taken up elsewhere; tell whether it was open."""
@@ -207,7 +193,7 @@ class KeyedParser:
         What waits is taken in slices, so there may be more work after it. Gives nothing for a key that was dropped.
         """
         now = self._clock()
-        return self._given({work.key: self._aside.take_back(work, now)}, now)
+        return self._counted([(work.key, self._aside.take_back(work, now))], now)
 
     def work_off(self) -> Events:
         """Take the next work, do it and take it back, at once: the events. For who has no thread to spare."""
@@ -267,17 +253,20 @@ class KeyedParser:
         self._tally.events += len(events)
         return events
 
-    def _given(self, made: dict[Hashable, list[Event]], now: float | None) -> Events:
-        """What was made, as pairs, counted; ``now`` is when the keys were used, if they were."""
+    def _counted(self, pairs: Events, now: float | None = None) -> Events:
+        """The pairs that have events, counted; ``now`` is when the keys were used, if they were."""
+        return self._given([pair for pair in pairs if pair[1]], sum([len(events) for _, events in pairs]), now)
+
+    def _given(self, pairs: Events, count: int, now: float | None) -> Events:
+        """The pairs, noted as given out, with so many events."""
         if self._begun and now is not None:
-            for key in (self._begun.keys() & made.keys()) - self._opened_now:
-                if made[key]:
-                    self._tally.first_events += 1
-                    self._tally.first_event_seconds += now - self._begun.pop(key)
+            for key in (self._begun.keys() & dict(pairs).keys()) - self._opened_now:
+                self._tally.first_events += 1
+                self._tally.first_event_seconds += now - self._begun.pop(key)
         if self._opened_now:  # with keys that could not be opened, of which nothing else is left
             self._opened_now.clear()
-        self._tally.events += sum(map(len, made.values()))
-        return list(made.items()) if all(made.values()) else [pair for pair in made.items() if pair[1]]
+        self._tally.events += count
+        return pairs
 
     def _take(self, key: Hashable, chunk: Any, now: float) -> list[Event]:
         """Take any chunk of any key: what ``feed`` does not do by itself."""
@@ -401,10 +390,20 @@ class KeyedParser:
             self._spent.add(key, now)
         return events
 
-    def _expire(self, now: float, made: dict[Hashable, list[Event]]) -> None:
-        """End the keys that have been idle for too long."""
+    def _expire(self, now: float) -> Events:
+        """End the keys that have been idle for too long: their last events, unless they are set aside for those."""
         if self._order is None or self._idle_seconds is None:
-            return
-        for key in self._order.expired(now):
-            made[key] = self._take(key, EXPIRED, now)
+            return []
+        ended = [(key, self._take(key, EXPIRED, now)) for key in self._order.expired(now)]
         self._spent.forget_before(now - self._idle_seconds)
+        return [pair for pair in ended if pair[1]]
+
+
+def joined(pairs: Events) -> Events:
+    """The same with one pair for each key, where it stood first."""
+    made: dict[Hashable, list[Event]] = {}
+    for key, events in pairs:
+        earlier = made.setdefault(key, events)
+        if earlier is not events:
+            earlier += events
+    return list(made.items())

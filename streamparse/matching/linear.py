@@ -112,7 +112,7 @@ class LinearSeeker:
             return False
         if base + len(piece) - (registers[0] if registers else base) > self.limit:
             return False  # the limit may be reached on the way
-        self.registers = [registers[s] if s >= 0 else base - 1 - s for s in leap.sources]
+        self.registers = [registers[s] if s >= 0 else base - 1 - s for s in leap.sources] if leap.sources else ()
         self.state, self.read = leap.target, base + leap.length
         if leap.found is not None:
             index, first, last = leap.found

@@ -6,7 +6,6 @@ In: the prompt. Out: what of it belongs to the message that the model continues 
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from streamparse.errors import LimitError
 from streamparse.limits import DEFAULT_LIMITS, how_to_raise
@@ -43,14 +42,6 @@ class AnchorTrim:
     def finish(self) -> list[str]:
         """Nothing: the prompt is given whole."""
         return []
-
-    def snapshot(self) -> dict[str, Any]:
-        """The state as JSON-able data."""
-        return {"found": self.found}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Take up a state that :meth:`snapshot` gave."""
-        self.found = state["found"]
 
     def _last_end(self, prefix: str) -> int | None:
         literals = self._anchor.literals

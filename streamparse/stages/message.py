@@ -27,7 +27,7 @@ class MessageFold:
         self._lenient = lenient
         self._message: dict[str, Any] = copied(template.defaults)
         self._written = _NOTHING
-        self.problems: list[dict[str, Any]] = []
+        self._problems: list[dict[str, Any]] | None = None
         self.regions = self.malformed = self.repaired = 0
         """Regions that have ended, and those among them without a value, and with a mended one."""
 
@@ -56,11 +56,18 @@ class MessageFold:
         ]
         if missing and not self._lenient:
             raise ParseError(f"the required fields {missing} did not occur in the output")
-        self.problems += [
+        self.problems.extend(
             {"type": "field_missing", "field": name, "error": "the required field did not occur in the output"}
             for name in missing
-        ]
+        )
         return []
+
+    @property
+    def problems(self) -> list[dict[str, Any]]:
+        """What went wrong so far (lenient modes)."""
+        if self._problems is None:
+            self._problems = []
+        return self._problems
 
     @property
     def message(self) -> dict[str, Any]:
@@ -82,7 +89,7 @@ class MessageFold:
         if unknown:
             raise SnapshotError(f"the snapshot is damaged: there are no fields {sorted(map(repr, unknown))}")
         self._message = state.get("message", self._message)
-        self.problems = state.get("problems", [])
+        self._problems = state.get("problems")
 
     def _take(self, field: Field, value: Any) -> None:
         message, name = self._message, field.name

@@ -1,6 +1,6 @@
 """Writes what a region tokenizer decides: events of open regions and their text, and the end of each region.
 
-In: calls of a tokenizer, which knows the delimiters. Out: ``items``, in order. The writer knows which region is open
+In: calls of a tokenizer, which knows the delimiters. Out: the items, in order. The writer knows which region is open
 and where in the generation it stands; positions count the characters of the generation, the prefix has negative ones.
 """
 
@@ -40,7 +40,7 @@ class RegionWriter:
         self.before = ""
         self.position = 0
         self.open_field: Field | None = None
-        self.items: list[Item] = []
+        self._items: list[Item] | tuple[()] = ()
 
     def begin_prefix(self, length: int) -> None:
         """The next ``length`` characters are the prefix's."""
@@ -70,8 +70,8 @@ class RegionWriter:
 
     def take_items(self) -> list[Item]:
         """What has been written since the last call."""
-        items, self.items = self.items, []
-        return items
+        items, self._items = self._items, ()
+        return items or []
 
     def text(self, text: str, implicit: Field | None) -> None:
         """Text between delimiters: a piece of the open region, or of the implicit one, which it opens, or of none."""
@@ -149,6 +149,10 @@ class RegionWriter:
         self.before = state["before"]
         self.open_field = None if state["open_field"] is None else fields[state["open_field"]]
 
+    def _write(self, item: Item) -> None:
+        self._items = items = self._items or []
+        items.append(item)
+
     def _pass(self, text: str) -> None:
         """Go on behind text that is written."""
         self.position += len(text)
@@ -171,20 +175,20 @@ class RegionWriter:
             event |= {"start": start, "end": end}
         if self._give_captures:
             event["captures"] = dict(captures)
-        self.items.append(event)
+        self._write(event)
 
     def _chunk(self, text: str, start: int) -> None:
         field = self.open_field
         assert field is not None, "text without a region is unclaimed"
         if start < 0 and self._keep_all and not self._in_prefix:
-            self.items.append(Prefill(text[:-start]))
+            self._write(Prefill(text[:-start]))
             text, start = text[-start:], 0
         if not text:
             return
         event: dict[str, Any] = {"type": "region_chunk", "field": field.name, "text": text, "dirty": not field.streams}
         if self._spans:
             event |= {"start": start, "end": self.position}
-        self.items.append(event)
+        self._write(event)
 
     def _end(
         self,
@@ -198,11 +202,11 @@ class RegionWriter:
     ) -> None:
         field = self.open_field
         assert field is not None, "only an open region ends"
-        self.items.append(RegionEnd(field, captures, self._body_start, start, end, closed, complete, settled))
+        self._write(RegionEnd(field, captures, self._body_start, start, end, closed, complete, settled))
         self.open_field = None
 
     def _report_unclaimed(self, text: str, start: int) -> None:
         if start < 0 and not self._in_prefix:
             text, start = text[-start:], 0
         if self._keep_all and text:
-            self.items.append({"type": "region_unclaimed", "text": text, "start": start, "end": start + len(text)})
+            self._write({"type": "region_unclaimed", "text": text, "start": start, "end": start + len(text)})

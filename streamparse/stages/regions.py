@@ -18,6 +18,8 @@ from streamparse.matching.scanner import Match, Scanner
 from streamparse.stages.region_writer import Item, RegionWriter
 from streamparse.template.model import ResponseTemplate
 
+_NO_STATES: frozenset[str | None] = frozenset()
+
 
 class RegionTokenizer:
     """Splits a stream of text into the regions of a response template; the arguments are those of the writer."""
@@ -43,7 +45,7 @@ class RegionTokenizer:
         self._state: str | None = None
         self._discarding = False
         self._zero_width_at: int | None = None
-        self._zero_width_states: set[str | None] = set()
+        self._zero_width_states = _NO_STATES
 
     def feed_prefix(self, text: str) -> list[Item]:
         """The items of the prefix (what the prompt already has of the message); to be fed first."""
@@ -124,7 +126,7 @@ class RegionTokenizer:
         self._writer.restore(state["writer"], self._template.fields)
         self._discarding = state["discarding"]
         self._zero_width_at = state["zero_width_at"]
-        self._zero_width_states = set(state["zero_width_states"])
+        self._zero_width_states = frozenset(state["zero_width_states"])
 
     def _enter(self, state: str | None) -> None:
         """Go into the explicit region of a field, or, with None, to where the implicit field takes what comes."""
@@ -159,9 +161,9 @@ class RegionTokenizer:
             return
         if self._zero_width_at != position:
             self._zero_width_at = position
-            self._zero_width_states = {came_from}
+            self._zero_width_states = frozenset([came_from])
             if came_from is None and self._state is None:
                 return
         if self._state in self._zero_width_states:
             self._scanner.forbid_zero_width_here()
-        self._zero_width_states.add(self._state)
+        self._zero_width_states |= {self._state}

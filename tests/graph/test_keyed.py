@@ -105,8 +105,13 @@ def test_any_interleaving_gives_each_generation_what_it_would_give_alone(
     drawn: tuple[dict[str, str], list[list[tuple[str, Any]]]],
 ) -> None:
     chosen, batches = drawn
-    operator = KeyedParser(options=options_for(chosen))
-    found = by_key([operator.feed(batch) for batch in batches])
+    operator = KeyedParser(options=options_for(chosen), clock=Clock())
+    made = [operator.feed(batch) for batch in batches]
+    for batch in made:
+        assert len(dict(batch)) == len(batch), "a key has one item of a batch"
+        assert all(events for _, events in batch)
+    assert operator.statistics().events == sum(len(events) for batch in made for _, events in batch)
+    found = by_key(made)
     assert found == {key: alone(TEXTS[name][0], [TEXTS[name][1]], "stop") for key, name in chosen.items()}
 
 
@@ -152,6 +157,23 @@ def test_several_chunks_of_a_key_in_a_batch_give_one_item_in_their_order() -> No
         "region_open",
         "region_chunk",
         "region_chunk",
+        "region_close",
+        "message",
+        "region_open",
+        "region_chunk",
+    ]
+
+
+def test_a_key_has_one_item_of_a_batch_whatever_happens_to_it() -> None:
+    clock = Clock()
+    operator = KeyedParser(QWEN3, prefix="", idle_seconds=10, clock=clock)
+    unknown = Open(template="unknown")
+    ((key, events),) = operator.feed([("a", unknown), ("a", unknown)])
+    assert (key, [event["type"] for event in events]) == ("a", ["error", "error"])
+    operator.feed([("b", "Hi")])
+    clock.now += 20
+    ((key, events),) = operator.feed([("b", "dropped"), ("b", Open(prefix="")), ("b", "again")])
+    assert [event["type"] for event in events] == [
         "region_close",
         "message",
         "region_open",

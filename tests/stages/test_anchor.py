@@ -50,14 +50,6 @@ def test_a_prompt_without_the_anchor_is_kept_or_left_out_and_that_is_told(caplog
     assert "start anchor does not occur" in caplog.text
 
 
-def test_what_was_found_is_saved() -> None:
-    anchor = AnchorTrim(Delimiter.of_literals(["@@"]), keep_unanchored=True)
-    anchor.feed("a@@")
-    again = AnchorTrim(Delimiter.of_literals(["@@"]), keep_unanchored=True)
-    again.restore(anchor.snapshot())
-    assert again.found is True
-
-
 @settings(deadline=None)
 @given(
     literals=st.lists(st.text("ab", min_size=1, max_size=3), min_size=1, max_size=3), prefix=st.text("ab", max_size=20)
