@@ -60,10 +60,13 @@ class ResponseParser:
 
     # What nearly every piece needs stands in the object itself: when thousands of parsers take turns, time goes by the
     # number of places in memory that a piece visits.
-    __slots__ = ("__dict__", "__weakref__", "_deltas", "_passed", "_room", "_straight", "_tail", "last_used")
+    __slots__ = ("__dict__", "__weakref__", "_deltas", "_passed", "_room", "_straight", "_tail", "last_used", "waiting")
 
     last_used: float
     """A moment that whoever keeps many parsers may note here; the parser itself has no clock."""
+
+    waiting: bool
+    """Whether something was put off, and waits for :meth:`work_off`."""
 
     def __init__(
         self,
@@ -103,6 +106,7 @@ class ResponseParser:
         self._granted = self._granted_at_most = 0  # pieces that might pass so far, and may in all
         self._tail = ""  # the end of the text so far where it may be the beginning of a delimiter, not yet given out
         self.last_used = 0.0
+        self.waiting = False
 
     def feed(self, text: str | bytes | int | Sequence[int]) -> list[Event]:
         """The events that the next piece of the generation decides.
@@ -161,11 +165,6 @@ class ResponseParser:
         """
         self._core.large = size
         self._core.tell = tell
-
-    @property
-    def waiting(self) -> bool:
-        """Whether something was put off, and waits for :meth:`work_off`."""
-        return self._core.waiting
 
     @property
     def ends_large(self) -> bool:
@@ -334,6 +333,8 @@ class ResponseParser:
         except Exception as error:
             self._blame_snapshot(error)
             raise
+        finally:
+            self.waiting = self._core.waiting
 
     def _blame_snapshot(self, error: Exception) -> None:
         """Raise SnapshotError for an error that is none of ours, in a parser that was restored."""
