@@ -11,6 +11,12 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SHOWN = {
     "chat_in_the_terminal.py": ["[reasoning_content]", "The weather tool knows.", "weather {'city': 'Rome'}"],
+    "engine_steps.py": [
+        "a: stop: {'role': 'assistant', 'reasoning_content': 'Short.', 'content': 'Hello from A.'}",
+        "'arguments': {'city': 'Rome'}",
+        "b: the client leaves",
+        "3 requests ended",
+    ],
     "metrics_with_opentelemetry.py": [
         "streamparse.regions.malformed = 1 {region}",
         "streamparse.generations.open = 0 {generation}",
