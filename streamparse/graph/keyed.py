@@ -29,7 +29,7 @@ from streamparse.errors import LimitError, SnapshotError
 from streamparse.events import Event, error_event
 from streamparse.graph.aside import Aside, Work
 from streamparse.graph.chunks import EXPIRED, FINISHED, Open, is_end
-from streamparse.graph.endings import failed_events, last_events
+from streamparse.graph.endings import Outcome, failed_events, last_events
 from streamparse.graph.keyed_statistics import KeyedStatistics, Tally
 from streamparse.graph.opening import Opening
 from streamparse.graph.source import End, source_error
@@ -356,39 +356,34 @@ class KeyedParser:
 
     def _end(self, key: Hashable, parser: ResponseParser, end: End, now: float) -> list[Event]:
         """End a generation in the regular way: its last events, the message among them."""
-        step = partial(last_events, parser, end)
-        return self._aside.do(Work(key, parser, step, partial(self._ended, key, parser, end), ends=True), now)
-
-    def _ended(
-        self, key: Hashable, parser: ResponseParser, end: End, events: list[Event], error: Exception | None, now: float
-    ) -> list[Event]:
-        """Forget a generation that has ended."""
-        self._forget(key, parser.statistics())
-        if error is None:
-            self._tally.ended += 1
-        else:
-            self._tally.failed += 1
-        if end is EXPIRED:
-            self._tally.expired += 1
-            self._spent.add(key, now)
-        return events
+        self._tally.expired += end is EXPIRED
+        return self._close(key, parser, partial(last_events, parser, end), now, spent=end is EXPIRED)
 
     def _fail(
         self, key: Hashable, parser: ResponseParser, error: Exception, now: float, *, own_end: bool = False
     ) -> list[Event]:
         """End a generation that has failed; ``own_end`` says that nothing more will come of it."""
-        step = partial(failed_events, parser, error)
-        return self._aside.do(Work(key, parser, step, partial(self._failed, key, parser, own_end), ends=True), now)
+        return self._close(key, parser, partial(failed_events, parser, error), now, spent=not own_end)
 
-    def _failed(
-        self, key: Hashable, parser: ResponseParser, own_end: bool, events: list[Event], _: Exception | None, now: float
+    def _close(
+        self, key: Hashable, parser: ResponseParser, step: Callable[[], Outcome], now: float, *, spent: bool
     ) -> list[Event]:
-        """Forget a generation that has failed."""
-        self._forget(key, parser.statistics())
-        self._tally.failed += 1
-        if not own_end:
-            self._spent.add(key, now)
-        return events
+        """End a generation by a step that gives its last events, here and now or aside.
+
+        ``spent`` says that what still comes for it, up to its own end, is to be dropped.
+        """
+
+        def closed(events: list[Event], error: Exception | None, then: float) -> list[Event]:
+            self._forget(key, parser.statistics())
+            if error is None:
+                self._tally.ended += 1
+            else:
+                self._tally.failed += 1
+            if spent:
+                self._spent.add(key, then)
+            return events
+
+        return self._aside.do(Work(key, parser, step, closed, ends=True), now)
 
     def _expire(self, now: float) -> Events:
         """End the keys that have been idle for too long: their last events, unless they are set aside for those."""
