@@ -33,8 +33,11 @@ from streamparse.template import (
 )
 
 if TYPE_CHECKING:
-    from streamparse.adapters.huggingface import parse_generate
-    from streamparse.infer import Inference, InferenceError, UnverifiedWarning, infer_response_template
+    from streamparse.adapters.huggingface import parse_generate as parse_generate
+    from streamparse.infer import Inference as Inference
+    from streamparse.infer import InferenceError as InferenceError
+    from streamparse.infer import UnverifiedWarning as UnverifiedWarning
+    from streamparse.infer import infer_response_template as infer_response_template
 
 __all__ = [
     "ArgumentError",
@@ -44,8 +47,6 @@ __all__ = [
     "ContentError",
     "End",
     "FinalizedError",
-    "Inference",
-    "InferenceError",
     "KeyedParser",
     "LimitError",
     "Limits",
@@ -61,13 +62,10 @@ __all__ = [
     "StageError",
     "StreamparseError",
     "TemplateError",
-    "UnverifiedWarning",
     "broadcast",
     "get_response_parser",
     "get_response_template",
-    "infer_response_template",
     "load_response_template",
-    "parse_generate",
     "parse_many",
     "parse_response",
     "parse_stream",
@@ -83,7 +81,7 @@ _FOUND_IN = {
     "infer_response_template": _INFER,
     "parse_generate": _HUGGINGFACE,
 }
-"""Names whose modules are imported when they are asked for, as what they do needs an extra."""
+"""Names whose modules are imported when they are asked for, as what they do needs an extra; ``*`` leaves them out."""
 
 
 def __getattr__(name: str) -> Any:

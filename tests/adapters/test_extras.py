@@ -33,6 +33,7 @@ def test_what_is_missing_is_told_with_the_extra_that_has_it(program: str, extra:
 
 def test_what_needs_no_extra_runs_without_any() -> None:
     program = (
+        "from streamparse import *\n"
         "from streamparse import KeyedParser, broadcast, parse_many, parse_response, parse_stream\n"
         "from streamparse.adapters.anthropic import MessageEvents\n"
         "from streamparse.adapters.huggingface import TokenStreamer, parse_generate\n"
