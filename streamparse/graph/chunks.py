@@ -1,13 +1,15 @@
 """What the keyed operator takes besides text, bytes and token ids: how a generation begins and how it ends.
 
-In:  a chunk.
-Out: whether it ends its generation; the ends that the operator makes itself.
+In:  a chunk, or a batch of them with their keys.
+Out: whether a chunk ends its generation, what is wrong with a batch; the ends that the operator makes itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from streamparse.errors import ArgumentError
 from streamparse.graph.source import End
 
 CUT_OFF = frozenset({"length", "cancelled", "expired"})
@@ -42,3 +44,21 @@ def is_end(chunk: Any) -> bool:
     (True, True, False)
     """
     return type(chunk) is End or isinstance(chunk, Exception)
+
+
+def check_pairs(batch: Iterable[Any]) -> None:
+    """Raise ArgumentError for the first item of a batch that is no pair, or has a key that can't be hashed.
+
+    >>> check_pairs([("a", "Hello"), (["b"], "Hi")])
+    Traceback (most recent call last):
+        ...
+    streamparse.errors.ArgumentError: item 1 of the batch is no pair (key, chunk) whose key can be hashed: (['b'], 'Hi')
+    """
+    for number, item in enumerate(batch):
+        try:
+            key, _ = item
+            hash(key)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(
+                f"item {number} of the batch is no pair (key, chunk) whose key can be hashed: {item!r:.200}"
+            ) from error

@@ -28,7 +28,7 @@ from typing import Any
 from streamparse.errors import LimitError, SnapshotError
 from streamparse.events import Event, error_event
 from streamparse.graph.aside import Aside, Work
-from streamparse.graph.chunks import EXPIRED, FINISHED, Open, is_end
+from streamparse.graph.chunks import EXPIRED, FINISHED, Open, check_pairs, is_end
 from streamparse.graph.endings import Outcome, failed_events, last_events
 from streamparse.graph.keyed_statistics import KeyedStatistics, Tally
 from streamparse.graph.opening import Opening
@@ -104,11 +104,16 @@ class KeyedParser:
         """The events that follow from a batch of ``(key, chunk)``: one pair for each key that has any.
 
         The events of a key are in the order of its chunks; the keys come in the order in which they first had events.
-        Chunks of other types are documented with the module.
+        Chunks of other types are documented with the module. Raises ArgumentError for an item that is no such pair, or
+        whose key can't be hashed; what stands before it in the batch has been taken then, and its events are lost.
         """
         now = self._clock()
         expired = [] if self._order is None else self._expire(now)
-        pairs, count, repeated = feed_each(batch, self._open.get, partial(self._take, now=now), now)
+        try:
+            pairs, count, repeated = feed_each(batch, self._open.get, partial(self._take, now=now), now)
+        except (TypeError, ValueError):
+            check_pairs(batch)
+            raise
         self._tally.chunks += len(batch)
         if expired:
             pairs[:0] = expired

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse import (
+    ArgumentError,
     End,
     KeyedParser,
     LimitError,
@@ -444,6 +445,14 @@ def test_of_a_generation_that_ended_or_failed_nothing_waits_for_the_garbage_coll
     finally:
         gc.enable()
     assert alive == [None, None]
+
+
+@pytest.mark.parametrize("item", [(["a"], "Hi"), "Hello", ("a",), ("a", "b", "c"), 5, None])
+def test_what_is_no_pair_is_told_with_its_place(item: Any) -> None:
+    operator = KeyedParser(QWEN3, prefix="")
+    with pytest.raises(ArgumentError, match=r"item 1 of the batch is no pair \(key, chunk\)"):
+        operator.feed([("b", "One"), item])
+    assert operator.end("b")[-1]["message"]["content"] == "One"
 
 
 def test_what_is_switched_off_for_all_may_be_switched_on_for_one() -> None:
