@@ -328,7 +328,7 @@ class KeyedParser:
             self._spent.add(key, now)
             return [error_event(error, {}, [])]
         self._begin(key, parser, now)
-        return list(parser.initial_events)
+        return parser.initial_events
 
     def _begin(self, key: Hashable, parser: ResponseParser, now: float) -> None:
         self._spent.pop(key, None)
