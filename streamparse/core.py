@@ -64,10 +64,10 @@ class Core:
         "_regions",
         "_tokens",
         "_transform",
+        "after_text",
         "deltas",
         "detokenizer",
         "large",
-        "tell",
         "template",
         "waiting",
     )
@@ -98,6 +98,8 @@ class Core:
             if lenient
             else RegionTokenizer(template, spans=spans, captures=captures, limits=limits)
         )
+        self.after_text = False
+        """Whether there was text already when the first piece comes that has to be decoded."""
         self._tokens = None if self.detokenizer is None else TokenStage(marks, self.detokenizer.offsets)
         schemas = ToolSchemas.from_tools(tools)
         if options.errors == "repair":
@@ -114,8 +116,6 @@ class Core:
         self._message = MessageFold(template, lenient=lenient)
         self._events = 0
         self.large: float = math.inf
-        self.tell: Callable[[], object] | None = None
-        """Called when something begins to wait."""
         self._put_off: deque[list[Any]] | None = None
         self.waiting = False
         """Whether something was put off, and waits for :meth:`work_off`."""
@@ -182,7 +182,7 @@ class Core:
         if self.detokenizer is None:
             if not piece and not isinstance(piece, int):
                 return []
-            self.detokenizer = Detokenizer(after_text=self._regions.writer.position + self.held > 0)
+            self.detokenizer = Detokenizer(after_text=self.after_text)
         return self.detokenizer.feed(piece)
 
     def feed(self, text: str) -> list[Event]:
@@ -267,31 +267,43 @@ class Core:
         self._message.restore(state["message"])
 
     def stages(self, finish_reason: Callable[[], str | None]) -> list[CoreStage]:
-        """The stages one by one; ``finish_reason`` is asked when the source has ended."""
-        regions, content, message = self._regions, self._content, self._message
+        """The stages one by one; ``finish_reason`` is asked when the source has ended.
 
-        def marked(items: list[Any]) -> list[Any]:
-            return items if self._tokens is None else self._tokens.feed(items, marked=self.marked)
+        With deltas those that make a region's value are one stage: the last deltas of a call are known with its value,
+        and count the calls before the first of the next region.
+        """
+        content, message = self._content, self._message
+
+        def regions(items: list[Any]) -> list[Any]:
+            if self._tokens is not None:
+                items = self._tokens.feed(items, marked=self.marked)
+            self._count_events(len(items))
+            return items
 
         def end_regions() -> list[Any]:
             self._say_how_it_ended(finish_reason())
-            return marked(regions.finish())
-
-        def transformed(item: Any) -> list[Event]:
-            events = self._transform.feed([item])
-            return events if self._call_ids is None else self._call_ids.feed(events)
+            return regions(self._regions.finish())
 
         stages = [
             CoreStage("detokenize", self.decode, lambda: self.detokenizer.finish() if self.detokenizer else []),
-            CoreStage("regions", lambda text: marked(regions.feed(text)), end_regions),
+            CoreStage("regions", lambda text: regions(self._regions.feed(text)), end_regions),
         ]
-        if self.deltas is not None:
+        if self.deltas is None:
+            stages += [
+                CoreStage("content", lambda item: content.feed([item]), content.finish, parses_regions=True),
+                CoreStage("transform", lambda item: self._transformed([item]), list, parses_regions=True),
+            ]
+        else:
             deltas = self.deltas
-            stages.append(CoreStage("deltas", lambda item: deltas.feed([item]), deltas.finish))
+            whole = CoreStage(
+                "transform",
+                lambda item: self._transformed(content.feed(deltas.feed([item]))),
+                list,
+                parses_regions=True,
+            )
+            stages.append(whole)
         return [
             *stages,
-            CoreStage("content", lambda item: content.feed([item]), content.finish, parses_regions=True),
-            CoreStage("transform", transformed, self._transform.finish, parses_regions=True),
             CoreStage("message", lambda event: message.feed([event]), message.finish, parses_regions=True),
         ]
 
@@ -310,9 +322,7 @@ class Core:
         if self.waiting or (self._content.size + amount > self.large and any(map(_ends_structure, items))):
             self._put_off = self._put_off or deque()
             self._put_off.append(items)
-            began, self.waiting = not self.waiting, True
-            if began and self.tell is not None:
-                self.tell()
+            self.waiting = True
             return []
         return self._parsed(items)
 
@@ -337,10 +347,11 @@ class Core:
         if parsed is items and self._call_ids is None:
             # the content stage gives its batch back where it has only events, and then nothing is left to do
             return cast("list[Event]", parsed)
+        return self._message.feed(self._transformed(parsed))
+
+    def _transformed(self, parsed: list[Any]) -> list[Event]:
         events = self._transform.feed(parsed)
-        if self._call_ids is not None:
-            events = self._call_ids.feed(events)
-        return self._message.feed(events)
+        return events if self._call_ids is None else self._call_ids.feed(events)
 
 
 def _ends_structure(item: Any) -> bool:

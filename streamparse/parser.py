@@ -97,10 +97,11 @@ class ResponseParser:
         self._restored = restored
         self._deltas = core.deltas
         self._initial_events = initial_events or ()
+        self._tell: Callable[[], object] | None = None
         self._ended: str | None = None
         self._plain: PlainText | None = None
         self._straight: PlainText | None = None  # the same where the source gives text, and nothing was kept back
-        self._room = 0  # how many pieces of plain text may pass before _put_together has to be asked
+        self._room = 0  # how many pieces of plain text may pass before _put_together has to be asked for more
         self._passed = ""  # their text, as far as it is not in _passed_before
         self._passed_before = ""
         self._granted = self._granted_at_most = 0  # pieces that might pass so far, and may in all
@@ -160,11 +161,11 @@ class ResponseParser:
         """Let :meth:`feed` not parse a structured region of more than ``size`` characters when it ends.
 
         It and what follows it are put off until :meth:`work_off` has been called as often as anything is ``waiting``:
-        for event loops, which leave such work to a thread. ``tell`` is called, within :meth:`feed`, when something
-        begins to wait. :meth:`finalize` does all that waits.
+        for event loops, which leave such work to a thread. ``tell`` is called, at the end of a :meth:`feed`, when
+        something has begun to wait. :meth:`finalize` does all that waits.
         """
         self._core.large = size
-        self._core.tell = tell
+        self._tell = tell
 
     @property
     def ends_large(self) -> bool:
@@ -309,8 +310,9 @@ class ResponseParser:
     def _feed_other(self, piece: Any) -> list[Event]:
         """Feed token ids, bytes, or text where the detokenizer is asked for it."""
         core = self._core
-        if core.detokenizer is None:  # it is told whether there was text before, so that has to be noted
-            self._tail = self._settle()
+        if core.detokenizer is None:
+            core.after_text = self.statistics().characters > 0
+            self._straight = None  # from here on text is seen by the detokenizer too, which minds what comes after it
         events: list[Event] = []
         for text in core.decode(piece):
             taken = None if self._plain is None or core.marked else self._pass(text)
@@ -324,7 +326,7 @@ class ResponseParser:
         return events + self._core.finish(self._settle(), finish_reason)
 
     def _watched(self, step: Callable[..., list[Event]], *arguments: Any) -> list[Event]:
-        """Do a step; after a ParseError nothing more can be fed."""
+        """Do a step, after which something may wait; after a ParseError nothing more can be fed."""
         try:
             return step(*arguments)
         except ParseError as error:
@@ -334,7 +336,9 @@ class ResponseParser:
             self._blame_snapshot(error)
             raise
         finally:
-            self.waiting = self._core.waiting
+            waiting, self.waiting = self.waiting, self._core.waiting
+            if self.waiting and not waiting and self._tell is not None:
+                self._tell()
 
     def _blame_snapshot(self, error: Exception) -> None:
         """Raise SnapshotError for an error that is none of ours, in a parser that was restored."""
@@ -389,14 +393,18 @@ class ResponseParser:
 def feed_each(
     batch: Iterable[tuple[Hashable, Any]],
     parser_of: Callable[[Hashable], ResponseParser | None],
-    otherwise: Callable[[Hashable, Any], list[Event]],
+    otherwise: Callable[[Hashable, Any, float], list[Event]],
+    failed: Callable[[Hashable, ResponseParser, Exception, float], list[Event]],
     now: float,
 ) -> tuple[list[tuple[Hashable, list[Event]]], int, bool]:
-    """Feed a batch of ``(key, chunk)`` to many parsers; ``otherwise`` takes what is not plain text.
+    """Feed the text in a batch of ``(key, chunk)`` to many parsers.
+
+    ``otherwise(key, chunk, now)`` takes all other chunks, and those of keys that have no parser; ``failed(key, parser,
+    error, now)`` what a parser raises. Both give events.
 
     Gives a pair ``(key, events)`` for each chunk that has events, the number of events, and whether a key may have
-    several pairs. ``last_used`` becomes ``now``, and that very object tells who was fed in this batch before; so
-    ``otherwise`` notes it too, in each parser that it feeds or opens.
+    several pairs, as it has if it was seen before in this batch: its parser's ``last_used`` is this very ``now`` then.
+    Of keys without a parser nothing is known.
 
     Plain text is taken as by :meth:`ResponseParser.feed`, but here in the loop: with thousands of parsers that have a
     token each, to call it would cost as much again.
@@ -405,23 +413,27 @@ def feed_each(
     repeated, more = False, 0
     for key, chunk in batch:
         parser = parser_of(key)
-        if parser is not None:
-            if parser.last_used is now:
-                repeated = True
+        if parser is None or parser.last_used is now:
+            repeated = True
+        else:
+            parser.last_used = now
+        if parser is not None and type(chunk) is str:
             plain = parser._straight
-            if plain is not None and type(chunk) is str and parser._deltas is None:
+            if plain is not None and parser._deltas is None:
                 room = parser._room or parser._put_together()
                 if room and (chunk in plain.known or plain.passes(chunk)):
                     parser._room = room - 1
                     parser._passed += chunk
-                    parser.last_used = now
                     event = plain.event.copy()
                     event["text"] = chunk
                     pairs.append((key, [event]))
                     continue
+            try:
+                events = parser.feed(chunk)
+            except Exception as error:
+                events = failed(key, parser, error, now)
         else:
-            repeated = True
-        events = otherwise(key, chunk)
+            events = otherwise(key, chunk, now)
         if events:
             pairs.append((key, events))
             more += len(events) - 1

@@ -64,9 +64,10 @@ def parse_stream(
 
     ``stages`` are stages of the user's own between the parser and the sink, ``input_stages`` between the source and
     the parser, ``inner_stages`` behind the named stage of the core (``detokenize``, ``regions``, ``content``,
-    ``transform`` or ``message``): what changes a chunk behind ``regions`` changes the value too. The prefill's events
-    don't pass them. ``streamparse.graph.stage`` says what a stage may be. ``chaining``, ``read_ahead`` and ``capacity``
-    are those of ``Graph``.
+    ``transform`` or ``message``; with ``deltas`` there is no ``content``, as all that makes a value is one stage): what
+    changes a chunk behind ``regions`` changes the value too. The prefill's events don't pass them.
+    ``streamparse.graph.stage`` says what a stage may be. ``chaining``, ``read_ahead`` and ``capacity`` are those of
+    ``Graph``.
 
     Raises what ``ResponseParser`` raises for its arguments, and SourceError for what can't be a source.
 

@@ -185,3 +185,16 @@ def test_a_parser_that_puts_off_gives_the_same_events_and_no_snapshot_meanwhile(
     events = [event for piece in in_pieces(TEXT, 65_536) for event in again.feed(piece)]
     last_message, last = again.finalize()
     assert (essence([*events, *last]), last_message) == (essence(expected), message)
+
+
+def test_who_is_told_that_something_waits_sees_it_wait() -> None:
+    parser = ResponseParser("qwen3", "")
+    seen: list[bool] = []
+    parser.put_off_large_regions(5, lambda: seen.append(parser.waiting))
+    parser.feed('<tool_call>{"name": "f", "arguments": {}}</tool_call>So.')
+    parser.feed("And.")
+    assert seen == [True], "once, as it waits on"
+    while parser.waiting:
+        parser.work_off()
+    parser.feed('<tool_call>{"name": "f", "arguments": {}}</tool_call>So.')
+    assert seen == [True, True]

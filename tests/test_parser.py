@@ -475,6 +475,25 @@ def test_of_a_generation_that_has_ended_nothing_waits_for_the_garbage_collector(
     assert alive == [None, None, NO_TOOLS if errors != "repair" else None]
 
 
+def test_bytes_after_text_that_is_held_are_refused_too() -> None:
+    parser = ResponseParser("qwen3", "<|im_start|>assistant\n<think>\n")
+    assert parser.feed("") == parser.feed("<") == []
+    again = ResponseParser.restore(parser.snapshot(), "qwen3")
+    for one in (parser, again):
+        with pytest.raises(SourceError, match="the source gave bytes after text"):
+            one.feed(b"x")
+
+
+def test_text_after_a_piece_that_was_refused_is_known_to_be_text() -> None:
+    parser = ResponseParser("qwen3", "<|im_start|>assistant\n<think>\n")
+    parser.feed("")
+    with pytest.raises(SourceError, match="a source gives text"):
+        parser.feed(1.5)  # type: ignore[arg-type]
+    parser.feed("a")
+    with pytest.raises(SourceError, match="the source gave bytes after text"):
+        parser.feed(b"x")
+
+
 @pytest.mark.parametrize("saved", [False, True])
 @pytest.mark.parametrize("cut", [1, 3, 20])
 @pytest.mark.parametrize("kinds", ["text after bytes", "bytes after text"])

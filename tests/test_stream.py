@@ -14,8 +14,17 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamparse.errors import ParseError, PrefixError, SourceError, StageError, StreamparseError, TemplateError
+from streamparse.errors import (
+    LimitError,
+    ParseError,
+    PrefixError,
+    SourceError,
+    StageError,
+    StreamparseError,
+    TemplateError,
+)
 from streamparse.graph import Channel, Concurrent
+from streamparse.limits import Limits
 from streamparse.parser import ResponseParser
 from streamparse.stream import End, ParseStream, parse_stream
 
@@ -131,6 +140,38 @@ async def test_the_events_are_those_of_the_parser_and_then_the_message(
     assert said(events) == said(expected)
     assert events == expected or way.get("capacity") == 1
     assert events[-1]["message"]["tool_calls"][0]["function"] == {"name": "f", "arguments": {"x": 1}}
+
+
+CALLS = (
+    "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>Hello"
+    "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>x</arg_value>\n</tool_call>"
+    "<tool_call>g\n<arg_key>b</arg_key>\n<arg_value>{}</arg_value>\n</tool_call>"
+)
+"""The number of the first call is known to be one when its region ends, that of the second is none."""
+TOOLS = [{"function": {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}}]
+
+
+@pytest.mark.parametrize("way", [*WAYS, {"inner_stages": {"regions": [lambda item: [item]]}}])
+@pytest.mark.parametrize("cuts", [(), range(1, 300)], ids=["whole", "by the character"])
+async def test_deltas_are_those_of_the_parser(way: dict[str, Any], cuts: Iterable[int]) -> None:
+    pieces = cut(CALLS, *cuts)
+    options: dict[str, Any] = {"tools": TOOLS, "errors": "report", "deltas": True}
+    parser = ResponseParser("glm45", "", **options)
+    expected = [event for piece in pieces for event in parser.feed(piece)] + parser.finalize()[1]
+    stream = parse_stream(from_async(pieces), "glm45", prefix="", call_ids=True, **options, **way)
+    events = [{key: value for key, value in event.items() if key != "id"} for event in await collect(stream)]
+    deltas = [event for event in events if event["type"] == "region_delta"]
+    assert [event["index"] for event in deltas if "name" in event] == [0, 1, 2]
+    assert "".join(event.get("arguments", "") for event in deltas) == '{"a":1}{"a":"x"}{"b":{}}'
+    if way.get("capacity") != 1:
+        assert deltas == [event for event in expected if event["type"] == "region_delta"]
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if "capacity" not in way])  # with one, pieces are joined
+async def test_too_many_events_are_too_many_in_each_way(way: dict[str, Any]) -> None:
+    stream = parse_stream(from_async("abcdefgh"), TEMPLATE, prefix="", limits=Limits(events=5), **way)
+    with pytest.raises(LimitError, match="more than 5 events"):
+        await collect(stream)
 
 
 @pytest.mark.parametrize(

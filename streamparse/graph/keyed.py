@@ -110,7 +110,7 @@ class KeyedParser:
         now = self._clock()
         expired = [] if self._order is None else self._expire(now)
         try:
-            pairs, count, repeated = feed_each(batch, self._open.get, partial(self._take, now=now), now)
+            pairs, count, repeated = feed_each(batch, self._open.get, self._take, self._fail, now)
         except (TypeError, ValueError):
             check_pairs(batch)
             raise
@@ -118,7 +118,7 @@ class KeyedParser:
         if expired:
             pairs[:0] = expired
             count += sum([len(events) for _, events in expired])
-        return self._given(joined(pairs) if repeated else pairs, count, now)
+        return self._given(_joined(pairs) if repeated else pairs, count, now)
 
     def open(self, key: Hashable, **options: Any) -> list[Event]:
         """Open a key with options of its own: the events of the prefix, or an ``error`` event."""
@@ -361,8 +361,8 @@ class KeyedParser:
 
     def _end(self, key: Hashable, parser: ResponseParser, end: End, now: float) -> list[Event]:
         """End a generation in the regular way: its last events, the message among them."""
-        self._tally.expired += end is EXPIRED
-        return self._close(key, parser, partial(last_events, parser, end), now, spent=end is EXPIRED)
+        expired = end is EXPIRED
+        return self._close(key, parser, partial(last_events, parser, end), now, spent=expired, expired=expired)
 
     def _fail(
         self, key: Hashable, parser: ResponseParser, error: Exception, now: float, *, own_end: bool = False
@@ -371,7 +371,14 @@ class KeyedParser:
         return self._close(key, parser, partial(failed_events, parser, error), now, spent=not own_end)
 
     def _close(
-        self, key: Hashable, parser: ResponseParser, step: Callable[[], Outcome], now: float, *, spent: bool
+        self,
+        key: Hashable,
+        parser: ResponseParser,
+        step: Callable[[], Outcome],
+        now: float,
+        *,
+        spent: bool,
+        expired: bool = False,
     ) -> list[Event]:
         """End a generation by a step that gives its last events, here and now or aside.
 
@@ -384,6 +391,7 @@ class KeyedParser:
                 self._tally.ended += 1
             else:
                 self._tally.failed += 1
+            self._tally.expired += expired
             if spent:
                 self._spent.add(key, then)
             return events
@@ -399,8 +407,8 @@ class KeyedParser:
         return [pair for pair in ended if pair[1]]
 
 
-def joined(pairs: Events) -> Events:
-    """The same with one pair for each key, where it stood first."""
+def _joined(pairs: Events) -> Events:
+    """One pair for each key, where it stood first, with the events of all its pairs; changes the lists of events."""
     made: dict[Hashable, list[Event]] = {}
     for key, events in pairs:
         earlier = made.setdefault(key, events)

@@ -39,10 +39,6 @@ class AnchorTrim:
             end = 0 if self._keep_unanchored else len(prefix)
         return [prefix[end:]] if end < len(prefix) else []
 
-    def finish(self) -> list[str]:
-        """Nothing: the prompt is given whole."""
-        return []
-
     def _last_end(self, prefix: str) -> int | None:
         literals = self._anchor.literals
         if literals is not None and len(literals) == 1:

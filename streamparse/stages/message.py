@@ -56,10 +56,9 @@ class MessageFold:
         ]
         if missing and not self._lenient:
             raise ParseError(f"the required fields {missing} did not occur in the output")
-        self.problems.extend(
-            {"type": "field_missing", "field": name, "error": "the required field did not occur in the output"}
-            for name in missing
-        )
+        for name in missing:
+            error = "the required field did not occur in the output"
+            self.problems.append({"type": "field_missing", "field": name, "error": error})
         return []
 
     @property

@@ -165,6 +165,11 @@ def test_several_chunks_of_a_key_in_a_batch_give_one_item_in_their_order() -> No
     ]
 
 
+def test_keys_come_in_the_order_in_which_they_first_have_events() -> None:
+    operator = KeyedParser(QWEN3, prefix="")
+    assert [key for key, _ in operator.feed([("a", "<th"), ("b", "x"), ("a", "ink>y")])] == ["b", "a"]
+
+
 def test_a_key_has_one_item_of_a_batch_whatever_happens_to_it() -> None:
     clock = Clock()
     operator = KeyedParser(QWEN3, prefix="", idle_seconds=10, clock=clock)
