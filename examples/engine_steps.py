@@ -57,6 +57,12 @@ class Engine:
 
     running: dict[str, Request] = field(default_factory=dict)
 
+    def abort(self, name: str) -> None:
+        """Have a request end with the next step, if it has not ended."""
+        request = self.running.get(name)
+        if request is not None:
+            request.aborted = True
+
     def step(self) -> list[tuple[str, list[int], str | None]]:
         """Have the model write a few tokens for every request."""
         time.sleep(0.001)
@@ -82,6 +88,7 @@ def steps(engine: Engine, prompt: list[int]) -> Iterator[list[tuple[str, Any]]]:
             batch.append((name, tokens))
             if reason is not None:
                 batch.append((name, End(reason)))
+                opened.discard(name)
         yield batch
 
 
@@ -93,11 +100,14 @@ async def client(name: str, events: asyncio.Queue[dict[str, Any]], engine: Engin
         if event["type"] == "region_chunk":
             characters += len(event["text"])
             if name == "b" and characters > 100:
-                engine.running[name].aborted = True
+                engine.abort(name)
                 print("b: the client leaves")
                 return
         elif event["type"] == "message":
             print(f"{name}: {event['finish_reason']}: {event['message']}")
+            return
+        elif event["type"] == "error":
+            print(f"{name} failed: {event['error']}")
             return
 
 

@@ -195,9 +195,9 @@ class Core:
 
     def skip(self, text: str, field: str, pieces: int) -> None:
         """Note plain text of the open region, whose events were given out already, one for each piece."""
-        self._count_events(pieces)
         self._regions.skip(text)
         self._content.take(text, field)
+        self._count_events(pieces)
 
     def finish(self, rest: str, finish_reason: str | None) -> list[Event]:
         """The last events: those of the text that is left, and of the end. What waits must have been worked off."""
@@ -294,14 +294,7 @@ class Core:
                 CoreStage("transform", lambda item: self._transformed([item]), list, parses_regions=True),
             ]
         else:
-            deltas = self.deltas
-            whole = CoreStage(
-                "transform",
-                lambda item: self._transformed(content.feed(deltas.feed([item]))),
-                list,
-                parses_regions=True,
-            )
-            stages.append(whole)
+            stages.append(CoreStage("transform", lambda item: self._typed([item]), list, parses_regions=True))
         return [
             *stages,
             CoreStage("message", lambda event: message.feed([event]), message.finish, parses_regions=True),
@@ -316,7 +309,7 @@ class Core:
         """The events of what the regions' stage has made; ``amount`` is the text of it that no later stage knows."""
         if self._tokens is not None:
             items = self._tokens.feed(items, marked=self.marked)
-        if not items and not self.waiting:
+        if not items:
             return []
         self._count_events(len(items))
         if self.waiting or (self._content.size + amount > self.large and any(map(_ends_structure, items))):
@@ -341,13 +334,19 @@ class Core:
         return [event for batch in up_to_each_end(items) for event in self._after_tokens(batch)]
 
     def _after_tokens(self, items: list[Any]) -> list[Event]:
+        return self._message.feed(self._typed(items))
+
+    def _typed(self, items: list[Any]) -> list[Event]:
+        """The events of a batch, with its deltas, and with the values of the regions that end in it."""
         if self.deltas is not None:
             items = self.deltas.feed(items)
         parsed = self._content.feed(items)
+        if self.deltas is not None and self._content.too_long:
+            self.deltas.give_up()
         if parsed is items and self._call_ids is None:
             # the content stage gives its batch back where it has only events, and then nothing is left to do
             return cast("list[Event]", parsed)
-        return self._message.feed(self._transformed(parsed))
+        return self._transformed(parsed)
 
     def _transformed(self, parsed: list[Any]) -> list[Event]:
         events = self._transform.feed(parsed)

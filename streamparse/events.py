@@ -103,7 +103,8 @@ class Message(TypedDict):
 class Error(TypedDict):
     """The last event of a generation that failed, where many are parsed at once, in place of ``message``.
 
-    ``error`` says what went wrong, ``kind`` is the name of the error's class, ``message`` what had been read by then.
+    ``error`` says what went wrong, ``kind`` is the name of the error's class, ``message`` what had been read by
+    then, without the region that was open if it was the parser that stopped.
     """
 
     type: Literal["error"]

@@ -8,7 +8,7 @@ What is its own is the short way for plain text, which nearly every piece takes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from streamparse.arguments import ErrorMode, Options, as_text, field_names, template_for
 from streamparse.core import Core, CoreStage, Event
@@ -25,6 +25,8 @@ from streamparse.matching.plain import PIECE_AT_MOST, PIECES_AT_MOST, PLAIN_PIEC
 from streamparse.snapshot import expect_like, state_from_bytes, state_to_bytes
 from streamparse.statistics import ParserStatistics
 from streamparse.template import ResponseTemplate, TemplateSource, load_response_template
+
+Result = TypeVar("Result")
 
 
 class ResponseParser:
@@ -204,7 +206,7 @@ class ResponseParser:
         """
         if self.waiting:
             raise StreamparseError("something was put off; call work_off() until nothing is waiting")
-        tail = self._settle()
+        tail = self._watched(self._settle)
         try:
             return state_to_bytes(self._state(tail, message=message), self._core.snapshot_size)
         except Exception as error:
@@ -309,12 +311,16 @@ class ResponseParser:
 
     def _feed_other(self, piece: Any) -> list[Event]:
         """Feed token ids, bytes, or text where the detokenizer is asked for it."""
-        core = self._core
-        if core.detokenizer is None:
+        core, fresh = self._core, self._core.detokenizer is None
+        if fresh:
             core.after_text = self.statistics().characters > 0
-            self._straight = None  # from here on text is seen by the detokenizer too, which minds what comes after it
+        try:
+            texts = core.decode(piece)
+        finally:
+            if fresh and core.detokenizer is not None:
+                self._straight = None  # text is seen by the detokenizer from here on, which minds what comes after it
         events: list[Event] = []
-        for text in core.decode(piece):
+        for text in texts:
             taken = None if self._plain is None or core.marked else self._pass(text)
             events += self._feed_text(text) if taken is None else taken
         return events
@@ -325,7 +331,7 @@ class ResponseParser:
             events += self._core.work_off()
         return events + self._core.finish(self._settle(), finish_reason)
 
-    def _watched(self, step: Callable[..., list[Event]], *arguments: Any) -> list[Event]:
+    def _watched(self, step: Callable[..., Result], *arguments: Any) -> Result:
         """Do a step, after which something may wait; after a ParseError nothing more can be fed."""
         try:
             return step(*arguments)
@@ -396,21 +402,21 @@ def feed_each(
     otherwise: Callable[[Hashable, Any, float], list[Event]],
     failed: Callable[[Hashable, ResponseParser, Exception, float], list[Event]],
     now: float,
-) -> tuple[list[tuple[Hashable, list[Event]]], int, bool]:
+    pairs: list[tuple[Hashable, list[Event]]],
+) -> tuple[int, bool]:
     """Feed the text in a batch of ``(key, chunk)`` to many parsers.
 
     ``otherwise(key, chunk, now)`` takes all other chunks, and those of keys that have no parser; ``failed(key, parser,
     error, now)`` what a parser raises. Both give events.
 
-    Gives a pair ``(key, events)`` for each chunk that has events, the number of events, and whether a key may have
-    several pairs, as it has if it was seen before in this batch: its parser's ``last_used`` is this very ``now`` then.
-    Of keys without a parser nothing is known.
+    A pair ``(key, events)`` is added to ``pairs`` for each chunk that has events. Gives the number of events, and
+    whether a key may have several pairs, as it has if it was seen before in this batch: its parser's ``last_used`` is
+    this very ``now`` then, the same object. Of keys without a parser nothing is known.
 
     Plain text is taken as by :meth:`ResponseParser.feed`, but here in the loop: with thousands of parsers that have a
-    token each, to call it would cost as much again.
+    token each, to call it would cost as much again. (``_pass`` is the same for text of which an end is kept back.)
     """
-    pairs: list[tuple[Hashable, list[Event]]] = []
-    repeated, more = False, 0
+    repeated, count = False, 0
     for key, chunk in batch:
         parser = parser_of(key)
         if parser is None or parser.last_used is now:
@@ -427,6 +433,7 @@ def feed_each(
                     event = plain.event.copy()
                     event["text"] = chunk
                     pairs.append((key, [event]))
+                    count += 1
                     continue
             try:
                 events = parser.feed(chunk)
@@ -436,8 +443,8 @@ def feed_each(
             events = otherwise(key, chunk, now)
         if events:
             pairs.append((key, events))
-            more += len(events) - 1
-    return pairs, len(pairs) + more, repeated
+            count += len(events)
+    return count, repeated
 
 
 def _damaged(error: Exception) -> SnapshotError:

@@ -494,6 +494,39 @@ def test_text_after_a_piece_that_was_refused_is_known_to_be_text() -> None:
         parser.feed(b"x")
 
 
+def test_too_many_events_stop_the_parser_when_its_snapshot_is_taken_too() -> None:
+    parser = ResponseParser("qwen3", "", limits=Limits(events=5))
+    for piece in ["Hello"] + [" w"] * 10 + [" <"]:
+        parser.feed(piece)
+    with pytest.raises(LimitError, match="position 26: more than 5 events"):
+        parser.snapshot()
+    assert parser.statistics().characters == 26
+    with pytest.raises(FinalizedError, match="more than 5 events"):
+        parser.feed("more")
+    with pytest.raises(FinalizedError, match="more than 5 events"):
+        ResponseParser.restore(parser.snapshot(), "qwen3").feed("more")
+
+
+def test_deltas_end_where_a_call_is_too_long_and_a_restored_parser_gives_the_same() -> None:
+    text = '<tool_call>\n{"name": "f", "arguments": {"first": "' + "a" * 40 + '", "n": 1, "m": 2}}\n</tool_call>'
+    call = '<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>'
+    parser = ResponseParser("qwen3", "", errors="report", deltas=True, limits=Limits(region_text=60))
+    given, indices = "", []
+    for piece in text + call:
+        parser = ResponseParser.restore(parser.snapshot(), "qwen3", limits=Limits(region_text=60))
+        for event in parser.feed(piece):
+            if event["type"] == "region_delta":
+                indices += [event["index"]] * ("name" in event)
+                given += event.get("arguments", "")
+    whole = ResponseParser("qwen3", "", errors="report", deltas=True, limits=Limits(region_text=60))
+    events = [event for piece in text + call for event in whole.feed(piece)] + whole.finalize()[1]
+    parser.finalize()
+    assert "".join(event.get("arguments", "") for event in events if event["type"] == "region_delta") == given
+    assert given == '{"first":"' + "a" * 22 + "{}"
+    assert indices == [0, 1]
+    assert parser.message == whole.message
+
+
 @pytest.mark.parametrize("saved", [False, True])
 @pytest.mark.parametrize("cut", [1, 3, 20])
 @pytest.mark.parametrize("kinds", ["text after bytes", "bytes after text"])

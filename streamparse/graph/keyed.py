@@ -94,7 +94,8 @@ class KeyedParser:
         self._open: dict[Hashable, ResponseParser] = {}
         self._order = None if idle_seconds is None else UseOrder(idle_seconds, self._last_used)
         self._begun: dict[Hashable, float] = {}  # when those were opened that have had no events yet
-        self._opened_now: set[Hashable] = set()  # whose events may be those of the prefix, for which nobody waited
+        self._opened_now: dict[Hashable, int] = {}  # how many events those have of the prefix, which nobody waited for
+        self._kept: Events = []  # what was made of a batch with a faulty item
         self._spent = Spent(max_open)
         self._tally = Tally()
         self._large: int | None = None  # so many characters of a region are put off, if anything is
@@ -105,20 +106,22 @@ class KeyedParser:
 
         The events of a key are in the order of its chunks; the keys come in the order in which they first had events.
         Chunks of other types are documented with the module. Raises ArgumentError for an item that is no such pair, or
-        whose key can't be hashed; what stands before it in the batch has been taken then, and its events are lost.
+        whose key can't be hashed; what stands before it in the batch has been taken then, and its events come with
+        those of the next.
         """
+        size = len(batch)
         now = self._clock()
-        expired = [] if self._order is None else self._expire(now)
+        pairs = self._expire(now)
+        earlier = sum([len(events) for _, events in pairs])
         try:
-            pairs, count, repeated = feed_each(batch, self._open.get, self._take, self._fail, now)
-        except (TypeError, ValueError):
+            count, repeated = feed_each(batch, self._open.get, self._take, self._fail, now, pairs)
+        except Exception:
+            self._kept = pairs
+            self._opened_now.clear()
             check_pairs(batch)
             raise
-        self._tally.chunks += len(batch)
-        if expired:
-            pairs[:0] = expired
-            count += sum([len(events) for _, events in expired])
-        return self._given(_joined(pairs) if repeated else pairs, count, now)
+        self._tally.chunks += size
+        return self._given(_joined(pairs) if earlier or repeated else pairs, earlier + count, now)
 
     def open(self, key: Hashable, **options: Any) -> list[Event]:
         """Open a key with options of its own: the events of the prefix, or an ``error`` event."""
@@ -136,7 +139,8 @@ class KeyedParser:
         """The last events of all keys that are open; as a stage of a graph, when its source has ended."""
         now = self._clock()
         self._spent.clear()
-        return self._counted([(key, self._take(key, FINISHED, now)) for key in list(self)])
+        kept, self._kept = self._kept, []
+        return self._counted([*kept, *[(key, self._take(key, FINISHED, now)) for key in list(self)]])
 
     def drop(self, key: Hashable) -> bool:
         """Forget a key without events, as after its snapshot was taken up elsewhere; tell whether it was open."""
@@ -260,16 +264,18 @@ class KeyedParser:
 
     def _counted(self, pairs: Events, now: float | None = None) -> Events:
         """The pairs that have events, counted; ``now`` is when the keys were used, if they were."""
-        return self._given([pair for pair in pairs if pair[1]], sum([len(events) for _, events in pairs]), now)
+        pairs = _joined([pair for pair in pairs if pair[1]])
+        return self._given(pairs, sum([len(events) for _, events in pairs]), now)
 
     def _given(self, pairs: Events, count: int, now: float | None) -> Events:
         """The pairs, noted as given out, with so many events."""
         if self._begun and now is not None:
-            for key in (self._begun.keys() & dict(pairs).keys()) - self._opened_now:
-                self._tally.first_events += 1
-                self._tally.first_event_seconds += now - self._begun.pop(key)
-        if self._opened_now:  # with keys that could not be opened, of which nothing else is left
-            self._opened_now.clear()
+            made = dict(pairs)
+            for key in self._begun.keys() & made.keys():
+                if len(made[key]) > self._opened_now.get(key, 0):
+                    self._tally.first_events += 1
+                    self._tally.first_event_seconds += now - self._begun.pop(key)
+        self._opened_now.clear()
         self._tally.events += count
         return pairs
 
@@ -292,7 +298,6 @@ class KeyedParser:
                 events = self._end(key, parser, End("cancelled"), now)
                 if key in waiting:
                     return self._take(key, chunk, now)
-            self._opened_now.add(key)
             return events + self._begin_new(key, chunk.options, now)
         if parser is None and key not in self._spent:
             events = self._begin_new(key, {}, now)
@@ -328,7 +333,9 @@ class KeyedParser:
             self._spent.add(key, now)
             return [error_event(error, {}, [])]
         self._begin(key, parser, now)
-        return parser.initial_events
+        events = parser.initial_events
+        self._opened_now[key] = len(events)
+        return events
 
     def _begin(self, key: Hashable, parser: ResponseParser, now: float) -> None:
         self._spent.pop(key, None)
@@ -399,12 +406,16 @@ class KeyedParser:
         return self._aside.do(Work(key, parser, step, closed, ends=True), now)
 
     def _expire(self, now: float) -> Events:
-        """End the keys that have been idle for too long: their last events, unless they are set aside for those."""
+        """End the keys that have been idle for too long: their last events, unless they are set aside for those.
+
+        Before them what was kept of a batch that could not be taken whole.
+        """
+        kept, self._kept = self._kept, []
         if self._order is None or self._idle_seconds is None:
-            return []
+            return kept
         ended = [(key, self._take(key, EXPIRED, now)) for key in self._order.expired(now)]
         self._spent.forget_before(now - self._idle_seconds)
-        return [pair for pair in ended if pair[1]]
+        return [*kept, *[pair for pair in ended if pair[1]]]
 
 
 def _joined(pairs: Events) -> Events:

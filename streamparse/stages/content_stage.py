@@ -71,6 +71,11 @@ class ContentStage:
         return self._body.size
 
     @property
+    def too_long(self) -> bool:
+        """Whether the text of the open region is longer than its limit, so that the rest of it is not kept."""
+        return self._too_long
+
+    @property
     def room(self) -> int:
         """How many characters may still come; those of a text that is too long already are not counted."""
         return self._limits.region_text - (0 if self._too_long else self._body.size)

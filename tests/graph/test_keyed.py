@@ -460,6 +460,34 @@ def test_what_is_no_pair_is_told_with_its_place(item: Any) -> None:
     assert operator.end("b")[-1]["message"]["content"] == "One"
 
 
+def test_what_a_batch_with_a_faulty_item_gave_comes_with_the_next() -> None:
+    clock = Clock()
+    operator = KeyedParser(QWEN3, prefix="", idle_seconds=10, clock=clock)
+    operator.feed([("a", "Hello")])
+    clock.now += 20
+    with pytest.raises(ArgumentError):
+        operator.feed([("b", "One"), 5])  # type: ignore[list-item]
+    found = by_key([operator.feed([("b", " two")]), operator.finish()])
+    assert found["a"][-1]["message"]["content"] == "Hello"
+    assert found["b"] == alone(QWEN3, ["One two"])
+    operator.feed([("c", "Hi")])
+    with pytest.raises(ArgumentError):
+        operator.feed([("c", " you"), 5])  # type: ignore[list-item]
+    ((_, events),) = operator.finish()
+    assert events[-1]["message"]["content"] == "Hi you"
+
+
+def test_the_first_events_are_those_of_what_the_model_wrote() -> None:
+    clock = Clock()
+    operator = KeyedParser(QWEN3, prefix="<think>", clock=clock)
+    operator.feed([("a", Open()), ("a", "Hm"), ("b", "<"), ("c", "Hm")])
+    assert operator.statistics().first_events == 2, "b has those of the prefix only"
+    clock.now += 3
+    operator.feed([("b", "x")])
+    seen = operator.statistics()
+    assert (seen.first_events, seen.first_event_seconds) == (3, 3.0)
+
+
 def test_what_is_switched_off_for_all_may_be_switched_on_for_one() -> None:
     operator = KeyedParser("qwen3", prefix="", without=["tool_calls"], limits=Limits(region_text=1_000))
     call = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'

@@ -81,6 +81,12 @@ class DeltaStage:
         self.walk = self._region.walk
         return [event, *deltas]
 
+    def give_up(self) -> None:
+        """Give out nothing more of the open region: it is too long, so it will have no value, and is not kept."""
+        if self._region is not None:
+            self._calls = self._region.next_index
+            self._region = self.walk = None
+
     def finish(self) -> list[Item]:
         """Nothing: the region tokenizer ends every region."""
         return []
