@@ -40,11 +40,11 @@ _NO_TOKENS: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class CoreStage:
-    """One stage of the core as a machine: an item in, what takes its place out; and the last ones at the end."""
+    """One stage of the core as a machine: an item in, what takes its place out; and what is left at the end."""
 
     name: str
     feed: Callable[[Any], list[Any]]
-    finish: Callable[[], list[Any]]
+    finish: Callable[[], list[Any]] = list
     parses_regions: bool = False
     """Whether the end of a region may be much work for it."""
 
@@ -290,11 +290,11 @@ class Core:
         ]
         if self.deltas is None:
             stages += [
-                CoreStage("content", lambda item: content.feed([item]), content.finish, parses_regions=True),
-                CoreStage("transform", lambda item: self._transformed([item]), list, parses_regions=True),
+                CoreStage("content", lambda item: content.feed([item]), parses_regions=True),
+                CoreStage("transform", lambda item: self._transformed([item]), parses_regions=True),
             ]
         else:
-            stages.append(CoreStage("transform", lambda item: self._typed([item]), list, parses_regions=True))
+            stages.append(CoreStage("transform", lambda item: self._typed([item]), parses_regions=True))
         return [
             *stages,
             CoreStage("message", lambda event: message.feed([event]), message.finish, parses_regions=True),

@@ -37,7 +37,7 @@ class Limits:
     """Tool calls of one generation."""
 
     events: int = 20_000_000
-    """Events of one generation; counted every few hundred events."""
+    """Events of one generation; counted at least every few hundred events."""
 
     json_depth: int = 512
     """Lists and objects that may enclose one another in a value."""

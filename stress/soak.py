@@ -34,11 +34,13 @@ from stress.together import broadcasted, keyed, many, pumped
 
 AT_ONCE = 200
 ROUND = 5_000
+GROWTH_ALLOWED = 12_000_000
+"""Bytes of resident memory that may be added after the first rounds, in as many as 100,000 generations take."""
 LEAK = 100
 """Bytes of resident memory for each generation of the second half. In the first, what is remembered of the patterns of
 all templates fills up: it is bounded, so it grows ever more slowly, and a leak does not."""
-GROWTH_ALLOWED = 4_000_000
-"""Bytes that may be added in any case."""
+NOISE = 4_000_000
+"""Bytes that the second half may add in any case."""
 
 
 async def streamed(chance: random.Random, seen: Counter[str]) -> None:
@@ -213,8 +215,11 @@ def soak(generations: int, seed: int, show: Callable[[str], None]) -> list[str]:
         wrong.append(f"{handles() - first_handles} file handles are open that were not after the first round")
     if sources():
         wrong.append(f"{sources()} threads still read a source")
+    filled = memory[min(len(memory), 100_000 // ROUND) - 1] - memory[min(len(memory) - 1, 2)]
+    if filled > GROWTH_ALLOWED:
+        wrong.append(f"memory grew by {filled / 1e6:.1f} MB after the first rounds")
     grown, half = memory[-1] - memory[len(memory) // 2], generations // 2
-    if grown > max(GROWTH_ALLOWED, LEAK * half):
+    if grown > max(NOISE, LEAK * half):
         wrong.append(f"memory grew by {grown / 1e6:.1f} MB in the second half, {grown / half:.0f} bytes a generation")
     show("ended: " + ", ".join(f"{name} {count:,}" for name, count in seen.most_common()))
     return wrong

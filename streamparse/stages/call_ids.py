@@ -46,10 +46,6 @@ class CallIds:
         """The id of the call with that index, for its deltas and its value."""
         return self._made(f"delta/{index}")
 
-    def finish(self) -> list[Event]:
-        """Nothing: no region is left open."""
-        return []
-
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data."""
         return {"seed": self._seed, "next": self._next}

@@ -87,10 +87,6 @@ class ContentStage:
             if self._body.size > self._limits.region_text:
                 self._cut_off(field)
 
-    def finish(self) -> list[Item]:
-        """Nothing: the region tokenizer ends every region."""
-        return []
-
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data."""
         return {"body": self._body.text(), "too_long": self._too_long}

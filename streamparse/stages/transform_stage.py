@@ -59,10 +59,6 @@ class TransformStage:
                 events += self._events(item)
         return events
 
-    def finish(self) -> list[Event]:
-        """Nothing: no region is left open."""
-        return []
-
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data."""
         return {"calls": self._calls}

@@ -87,10 +87,6 @@ class DeltaStage:
             self._calls = self._region.next_index
             self._region = self.walk = None
 
-    def finish(self) -> list[Item]:
-        """Nothing: the region tokenizer ends every region."""
-        return []
-
     def rest(self, end: RegionEnd, value: Any) -> list[Event]:
         """The deltas that are left when the region has ended with its final value, for before its ``region_close``.
 
