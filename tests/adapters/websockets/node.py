@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-CLIENT = Path(__file__).parents[3] / "adapters" / "websockets" / "client.js"
+CLIENT = Path(__file__).parents[3] / "streamparse" / "adapters" / "websockets" / "client.js"
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
