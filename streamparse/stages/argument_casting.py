@@ -2,12 +2,16 @@
 
 In comes the ``function`` part of a call; out go its arguments, new and cast. The rules:
 
-- A text stays text wherever the schema lets it be any string, whatever else it lets it be; only ``null`` becomes None
-  where null is allowed too. So do texts that no branch fits.
-- Otherwise the first of ``enum`` and ``const`` members that the text stands for, then the first type that it can be
-  read as, in the schema's order. Numbers keep every digit: whole ones are integers of any size, others floats.
+- A value whose type the format says (a JSON string, Gemma's quotes, ``string="true"``) keeps it wherever the schema
+  allows that type.
+- A text whose type the format doesn't say (between tags, in a line) and that may be any string stays text, unless it
+  is exactly a value of another type that the schema allows: ``42`` where an integer is allowed too, ``[1, 2]`` where a
+  list is, ``null`` where null is. Exactly means that the value written as JSON is the text: ``007`` and ``4.10`` stay.
+- Otherwise a text becomes the first of ``enum`` and ``const`` members that it stands for, then the first type that it
+  can be read as, in the schema's order. Numbers keep every digit: whole ones are integers of any size, others floats.
 - Objects and arrays are cast member by member, also within what was read from text.
 - Where a value was guessed from a text that is still known (``SourcedDict``), the schema reads that text instead.
+- Texts that no branch fits stay as they are.
 - Damaged JSON is mended where the mode mends, if only an object or a list can be meant.
 - Arguments that are JSON text of an object become that object; absent or empty ones become an empty object where the
   tool requires none.
@@ -22,7 +26,7 @@ from typing import Any
 
 from streamparse.errors import ContentError, ParseError
 from streamparse.stages.content import SourcedDict
-from streamparse.stages.schema_branches import Branch, SchemaReader, as_list, as_schema
+from streamparse.stages.schema_branches import Branch, SchemaReader, as_list, as_schema, json_type
 
 MAX_VALUE_DEPTH = 50
 """How deep values are cast; what lies deeper stays as it was read."""
@@ -68,31 +72,66 @@ class ArgumentCaster:
             raise ContentError(f"the call has no arguments, and {self._tool} requires {', '.join(sorted(required))}")
         return {}
 
-    def value(self, value: Any, schemas: list[Any], depth: int, source: Any = None) -> Any:
-        """Cast a value that ``schemas`` describe, down to ``depth``; ``source`` is the text that was read for it."""
+    def value(self, value: Any, schemas: list[Any], depth: int, source: Any = None, *, typed: bool = False) -> Any:
+        """Cast a value that ``schemas`` describe, down to ``depth``.
+
+        ``source`` is the text that was read for it, where it had no type of its own; with ``typed`` it had one, which
+        counts if the schema allows it.
+        """
         if not schemas or depth <= 0:
             return value
         branches = self.reader.branches(schemas)
-        if isinstance(source, str):
-            read, found = self._text(source, branches, depth)
+        if isinstance(source, str) and not (typed and any(branch.allows(json_type(value)) for branch in branches)):
+            read, found = self._untyped_text(source, schemas, branches, depth)
             return found if read else value
         if isinstance(value, str):
-            return self._text(value, branches, depth)[1]
+            return value if takes_any_text(branches) else self._text(value, branches, depth)[1]
         if isinstance(value, dict):
             return self._object(value, chosen(branches, value), depth)
         if isinstance(value, list):
             return self._list(value, branches, schemas, depth, source)
         return value
 
-    def _text(self, text: str, branches: Branches, depth: int) -> tuple[bool, Any]:
-        """Read a text as a schema wants it; first whether it says anything about this text."""
+    def _untyped_text(self, text: str, schemas: list[Any], branches: Branches, depth: int) -> tuple[bool, Any]:
+        """Read a text that may be of any type; first whether the schema says anything about it."""
+        if not takes_any_text(branches):
+            return self._text(text, branches, depth)
         kinds = {kind for branch in branches for kind in branch.kinds}
-        takes_any_text = any(branch.takes_any_text for branch in branches)
-        word = text.strip()
-        if "null" in kinds and (word == "null" or (word == "None" and not takes_any_text)):
-            return True, None
-        if takes_any_text:
+        if kinds <= {"string"}:
             return bool(kinds), text
+        try:
+            value = exact_value(text)
+        except (ValueError, RecursionError):
+            return True, text
+        if isinstance(value, str) or not self._allows(value, schemas, depth):
+            return True, text
+        return True, self.value(value, schemas, depth)
+
+    def _allows(self, value: Any, schemas: list[Any], depth: int) -> bool:
+        """Whether a JSON value and all that lies in it have types and members that the schemas name."""
+        if not schemas or depth <= 0:
+            return True
+        return any(self._fits(branch, value, depth) for branch in self.reader.branches(schemas))
+
+    def _fits(self, branch: Branch, value: Any, depth: int) -> bool:
+        if branch.kinds and not branch.allows(json_type(value)):
+            return False
+        if branch.members is not None and not any(same_json(value, member) for member in branch.members):
+            return False
+        if isinstance(value, dict):
+            return branch.fits(value) and all(
+                self._allows(member, branch.property_schemas(key), depth - 1) for key, member in value.items()
+            )
+        if isinstance(value, list):
+            return all(self._allows(item, branch.item_schemas(at), depth - 1) for at, item in enumerate(value))
+        return True
+
+    def _text(self, text: str, branches: Branches, depth: int) -> tuple[bool, Any]:
+        """Read a text where the schema doesn't allow every string; first whether it says anything about this text."""
+        kinds = {kind for branch in branches for kind in branch.kinds}
+        word = text.strip()
+        if "null" in kinds and word in ("null", "None"):
+            return True, None
         for branch in branches:
             for candidate in (text, word):
                 if candidate in branch.literals:
@@ -117,9 +156,11 @@ class ArgumentCaster:
     def _object(self, value: dict[str, Any], branch: Branch | None, depth: int) -> dict[str, Any]:
         if branch is None:
             return dict(value)
-        sources = value.sources if isinstance(value, SourcedDict) else {}
+        if not isinstance(value, SourcedDict):
+            return {key: self.value(member, branch.property_schemas(key), depth - 1) for key, member in value.items()}
+        sources, typed = value.sources, value.typed
         return {
-            key: self.value(member, branch.property_schemas(key), depth - 1, sources.get(key))
+            key: self.value(member, branch.property_schemas(key), depth - 1, sources.get(key), typed=key in typed)
             for key, member in value.items()
         }
 
@@ -134,6 +175,33 @@ class ArgumentCaster:
 
     def _items(self, value: list[Any], branch: Branch, depth: int) -> list[Any]:
         return [self.value(item, branch.item_schemas(index), depth - 1) for index, item in enumerate(value)]
+
+
+def takes_any_text(branches: Branches) -> bool:
+    """Whether the schema allows every string."""
+    return any(branch.takes_any_text for branch in branches)
+
+
+def exact_value(text: str) -> Any:
+    """Read a text that is exactly one JSON value; raises ValueError for any other, and for a number in another form.
+
+    White space is allowed around objects and lists only.
+
+    >>> exact_value("42"), exact_value("[1, 2]\n")
+    (42, [1, 2])
+    >>> exact_value("007")
+    Traceback (most recent call last):
+    ValueError: not exactly a JSON value
+    """
+    value = json.loads(text, parse_constant=int)  # "NaN" and "Infinity" are no integers, and no JSON
+    if not isinstance(value, dict | list) and json.dumps(value, ensure_ascii=False) != text:
+        raise ValueError("not exactly a JSON value")
+    return value
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Whether two values are the same in JSON, where true is not 1."""
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
 def chosen(branches: Branches, value: dict[str, Any]) -> Branch | None:

@@ -1,8 +1,10 @@
 """Reads a JSON schema as a list of branches: the ways in which it lets a value be.
 
 In comes a schema from a tool; out go, for the whole and for what lies inside it, branches that name types and the
-schemas that describe them. References are followed within the tool's own schema and nowhere else, ``allOf`` is merged,
-``anyOf`` and ``oneOf`` become branches. Whatever a schema's size or cycles, the work is bounded: what lies beyond a
+schemas that describe them. References are followed within the tool's own schema and nowhere else. All keywords of a
+schema hold together: those of ``allOf`` and of what ``$ref`` names are merged with their siblings, each choice of
+``anyOf`` and ``oneOf`` becomes a branch, and a branch has the types and the members that all of its schemas allow. One
+that allows none is left out. Whatever a schema's size or cycles, the work is bounded: what lies beyond a
 bound counts as unspecified, and then a value stays as it was read.
 """
 
@@ -29,6 +31,19 @@ UNIONS = ("anyOf", "oneOf")
 
 SCALAR_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 
+TYPE_NAMES = {
+    **{name: name for name in ("string", "integer", "number", "boolean", "null", "array", "object")},
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "double": "number",
+    "bool": "boolean",
+    "list": "array",
+    "dict": "object",
+    "none": "null",
+}
+"""The types of JSON schema, and what people write in their place; upper case is read too (as Gemini's API wants it)."""
+
 
 @dataclass(frozen=True)
 class Branch:
@@ -40,12 +55,12 @@ class Branch:
     @cached_property
     def members(self) -> list[Any] | None:
         """The values that ``enum`` or ``const`` allow; None where there is no such list."""
-        for facet in reversed(self.facets):
-            if isinstance(values := facet.get("enum"), list):
-                return values
-            if "const" in facet:
-                return [facet["const"]]
-        return None
+        lists = [facet["enum"] for facet in self.facets if isinstance(facet.get("enum"), list)]
+        lists += [[facet["const"]] for facet in self.facets if "const" in facet]
+        if len(lists) < 2:
+            return lists[0] if lists else None
+        known = [{json.dumps(value, sort_keys=True) for value in values} for values in lists[1:]]
+        return [value for value in lists[0] if all(json.dumps(value, sort_keys=True) in others for others in known)]
 
     @cached_property
     def literals(self) -> dict[str, Any]:
@@ -70,9 +85,11 @@ class Branch:
 
     def _may_be(self, kind: str | None) -> bool:
         """Whether a scalar of a type is allowed by the types that the schema names."""
-        if kind is None or not self.types:
-            return kind is not None
-        return kind in self.types or (kind == "integer" and "number" in self.types)
+        return kind is not None and (not self.types or allowed(kind, self.types))
+
+    def allows(self, kind: str) -> bool:
+        """Whether values of a type are allowed, by the types that are named or that follow from the rest."""
+        return allowed(kind, self.kinds)
 
     @property
     def takes_any_text(self) -> bool:
@@ -127,23 +144,30 @@ class SchemaReader:
         if key not in self._known:
             self._budget = MAX_VISITS
             # The schemas are kept beside their branches, so that no other object gets their ids.
-            self._known[key] = tuple(schemas), tuple(self._read(tuple(schemas), (), frozenset()))
+            self._known[key] = tuple(schemas), tuple(self._read(tuple(schemas), None, frozenset()))
         return self._known[key][1]
 
-    def _read(self, schemas: Schemas, outer_types: Types, path: frozenset[int]) -> Iterator[Branch]:
+    def _read(self, schemas: Schemas, outer_types: Types | None, path: frozenset[int]) -> Iterator[Branch]:
+        """Read branches within ``outer_types`` (None: any); ``path`` has the ids of the schemas around them."""
         facets = self._facets(schemas, path)
         if facets is None:
             return
-        types = next((named for facet in reversed(facets) if (named := named_types(facet))), outer_types)
-        choices = [choice for facet in facets for union in UNIONS for choice in as_list(facet.get(union))]
-        if len(path) >= MAX_UNION_DEPTH:
-            choices = []
-        if not choices:
-            yield Branch(types, facets)
-        inner_path = path | set(map(id, facets))
-        for choice in choices:
-            for branch in self._read((choice,), types, inner_path):
-                yield Branch(branch.types, facets + branch.facets)
+        types = outer_types
+        for facet in facets:
+            if named := named_types(facet):
+                types = named if types is None else within(types, named)
+        unions = [choices for facet in facets for union in UNIONS if (choices := as_list(facet.get(union)))]
+        if types == ():
+            pass
+        elif not unions or len(path) >= MAX_UNION_DEPTH:
+            yield Branch(types or (), facets)
+        else:
+            inner_path = path | set(map(id, facets))
+            for choice in combinations(unions):
+                if self._budget <= 0:
+                    break
+                for branch in self._read(choice, types, inner_path):
+                    yield Branch(branch.types, facets + branch.facets)
         if any(facet.get("nullable") is True for facet in facets):
             yield Branch(("null",), ())
 
@@ -179,11 +203,44 @@ class SchemaReader:
         return node
 
 
+def combinations(unions: list[list[Any]]) -> Iterator[Schemas]:
+    """Give each way to take one choice of every union, in the order of the choices."""
+    if not unions:
+        yield ()
+        return
+    for choice in unions[0]:
+        for rest in combinations(unions[1:]):
+            yield (choice, *rest)
+
+
 def named_types(schema: Schema) -> Types:
-    """Give the types that a schema names itself."""
+    """Give the types that a schema names itself; a name that is no type says nothing."""
     declared = schema.get("type")
     names = declared if isinstance(declared, list) else [declared]
-    return tuple(name for name in names if isinstance(name, str))
+    known = (TYPE_NAMES.get(name.lower()) for name in names if isinstance(name, str))
+    return tuple(name for name in known if name is not None)
+
+
+def allowed(kind: str, types: Types) -> bool:
+    """Whether values of a type are allowed by a list of types; an integer is a number too."""
+    return kind in types or (kind == "integer" and "number" in types)
+
+
+def within(types: Types, others: Types) -> Types:
+    """Give the types that both lists allow, in the order of the first.
+
+    >>> within(("string", "integer"), ("number", "null"))
+    ('integer',)
+    """
+    both = dict.fromkeys(name for name in types if allowed(name, others))
+    if "number" in types and "integer" in others:
+        both.setdefault("integer")
+    return tuple(both)
+
+
+def json_type(value: Any) -> str:
+    """Name the type of a JSON value."""
+    return SCALAR_TYPES.get(type(value), kind_of(value))
 
 
 def kind_of(value: Any) -> str:

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamparse.errors import ContentError
-from streamparse.stages.content import prepare_content
+from streamparse.stages.content import SourcedDict, prepare_content
 from streamparse.stages.schema_branches import MAX_VISITS, SchemaReader
 from streamparse.stages.schema_typing import ToolSchemas
 
@@ -75,10 +75,106 @@ def test_a_text_stays_as_it_is_where_it_may_be_one(text, schema):
     assert cast(text, schema, **{"$defs": {"Text": {"type": "string"}}}) == text
 
 
-def test_null_is_null_where_it_may_be_even_if_it_may_be_a_text_too():
-    assert cast("null", {"type": ["string", "null"]}) is None
-    assert cast("null", {"type": "string", "nullable": True}) is None
-    assert cast("null", {"type": "string"}) == "null"
+def untyped(text: str, schema: Any, **root: Any) -> Any:
+    """What becomes of a text whose type the format doesn't say, such as that between two tags."""
+    arguments = SourcedDict()
+    arguments["x"] = arguments.sources["x"] = text
+    return cast_arguments(arguments, {"type": "object", "properties": {"x": schema}, **root})["x"]
+
+
+def test_null_is_null_where_the_format_does_not_say_that_it_is_a_text():
+    for schema in ({"type": ["string", "null"]}, {"type": "string", "nullable": True}):
+        assert untyped("null", schema) is None
+        assert cast("null", schema) == "null"
+    assert untyped("null", {"type": "string"}) == "null"
+    assert cast("null", {"type": ["integer", "null"]}) is None
+
+
+LISTS = {"type": "array", "items": {"type": "integer"}}
+OPTIONS = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "value"),
+    [
+        ("42", {"type": ["integer", "string"]}, 42),
+        ("42", {"type": ["string", "integer"]}, 42),
+        ("42", {"anyOf": [{"type": "string"}, {"type": "number"}]}, 42),
+        ("4.5", {"type": ["string", "number"]}, 4.5),
+        ("4.5", {"type": ["string", "integer"]}, "4.5"),
+        ("true", {"type": ["string", "boolean"]}, True),
+        ("1", {"type": ["string", "boolean"]}, "1"),
+        ("True", {"type": ["string", "boolean"]}, "True"),
+        ("null", {"type": ["string", "null"]}, None),
+        ("None", {"type": ["string", "null"]}, "None"),
+        ("null", {"type": ["string", "integer"]}, "null"),
+        ("null", {"type": ["integer", "null"]}, None),
+        *(
+            (text, {"type": ["string", "number"]}, text)
+            for text in ("007", "+1", "4.10", " 42", "1e3", "NaN", "", "0x1")
+        ),
+        ("[1, 2]", {"anyOf": [LISTS, {"type": "string"}]}, [1, 2]),
+        ("[1, 2]\n", {"anyOf": [{"type": "string"}, LISTS]}, [1, 2]),
+        ('["a"]', {"anyOf": [LISTS, {"type": "string"}]}, '["a"]'),
+        ("[1, 2", {"anyOf": [LISTS, {"type": "string"}]}, "[1, 2"),
+        ('{"n": 1}', {"anyOf": [{"type": "string"}, OPTIONS]}, {"n": 1}),
+        ('{"m": 1}', {"anyOf": [{"type": "string"}, OPTIONS]}, '{"m": 1}'),
+        ('"a"', {"type": ["string", "integer"]}, '"a"'),
+        ("5", {"anyOf": [{"const": 5}, {"type": "string"}]}, 5),
+        ("6", {"anyOf": [{"const": 5}, {"type": "string"}]}, "6"),
+        ("1", {"anyOf": [{"const": True}, {"type": "string"}]}, "1"),
+        ("42", {"type": "string"}, "42"),
+        ("42", {}, "42"),
+        ("42", {"type": ""}, "42"),
+    ],
+)
+def test_a_text_of_no_type_is_exactly_a_value_of_another_type_or_stays(text, schema, value):
+    assert same(untyped(text, schema), value)
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "value"),
+    [
+        ("null", {"type": "string", "anyOf": [{"type": "string"}, {"type": "null"}]}, "null"),
+        ("42", {"$ref": "#/$defs/U", "type": "integer"}, 42),
+        ("42", {"type": "integer", "$ref": "#/$defs/U"}, 42),
+        ("x", {"$ref": "#/$defs/U", "type": "integer"}, "x"),
+        ("5", {"$ref": "#/$defs/Five", "nullable": True}, 5),
+        ("null", {"$ref": "#/$defs/Five", "nullable": True}, None),
+        ("1", {"enum": ["1", 2], "allOf": [{"enum": [1, 2]}]}, 1),
+        ("2", {"enum": ["1", 2], "allOf": [{"enum": [1, 2]}]}, 2),
+        ("2", {"enum": [1, 2], "allOf": [{"type": "string"}]}, "2"),
+        ("3", {"type": "number", "allOf": [{"type": ["integer", "string"]}]}, 3),
+        ("3.0", {"type": "number", "allOf": [{"type": ["integer", "string"]}]}, 3),
+        (
+            "7",
+            {"anyOf": [{"type": "string"}, {"type": "integer"}], "oneOf": [{"type": "integer"}, {"type": "null"}]},
+            7,
+        ),
+        ("true", {"anyOf": [{"type": "boolean"}, {"type": "string"}], "type": ["boolean", "null"]}, True),
+        ("7", {"type": "INTEGER"}, 7),
+        ("7", {"type": "int"}, 7),
+        ("7", {"type": ["", "integer"]}, 7),
+    ],
+)
+def test_the_keywords_of_a_schema_hold_together(text, schema, value):
+    definitions = {"U": {"type": ["string", "integer"]}, "Five": {"const": 5}}
+    assert same(untyped(text, schema, **{"$defs": definitions}), value)
+
+
+def test_a_contradiction_leaves_the_text():
+    assert untyped("7", {"type": "integer", "allOf": [{"type": "boolean"}]}) == "7"
+    assert cast('{"a": 1}', {"type": "object", "allOf": [{"type": "string"}]}) == '{"a": 1}'
+
+
+@pytest.mark.parametrize("unions", [2, 3, 12])
+def test_unions_beside_unions_are_read_within_bounds(unions):
+    schema: Any = {"type": "integer"}
+    for _ in range(unions):
+        schema = {"anyOf": [{"type": "integer", "title": str(number)} for number in range(100)], "allOf": [schema]}
+    reader = SchemaReader({})
+    assert len(reader.branches([schema])) <= MAX_VISITS
+    assert cast("7", schema) in (7, "7")
 
 
 @pytest.mark.parametrize("kind", ["integer", "number"])

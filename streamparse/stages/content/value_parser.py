@@ -26,17 +26,19 @@ from streamparse.stages.content.table import (
 class SourcedDict(dict[str, Any]):
     """A dictionary of parsed values whose ``sources`` hold the texts that some of them were read from.
 
-    It equals, prints and encodes as any dictionary. A key is in ``sources`` only where its value may say something
-    else than its text does: ``90210`` read as a number, or ``"a"`` read as a JSON string by a parser that guesses.
-    Where repeated keys were collected, its entry is a list beside the list of values, with None for a text that is its
-    value.
+    It equals, prints and encodes as any dictionary. A key is in ``sources`` where the format doesn't say what type its
+    value has: a text between tags that may be a number, or ``90210`` read as a number by a parser that guesses. A key
+    that is missing there has a value whose type the format says, such as a JSON string. ``typed`` has the keys whose
+    type the format says although their text is kept (``string="false"``). Where repeated keys were collected, the
+    entry is a list beside the list of values, with None for a value whose type is known.
     """
 
-    __slots__ = ("sources",)
+    __slots__ = ("sources", "typed")
 
     def __init__(self) -> None:
         super().__init__()
         self.sources: dict[str, str | list[str | None]] = {}
+        self.typed: set[str] = set()
 
 
 class ValueParser:
@@ -45,7 +47,7 @@ class ValueParser:
     __slots__ = ("_guesses", "_parse", "_rescue", "_strip", "keep_source", "parses")
 
     def __init__(self, specification: Any, preparation: Preparation) -> None:
-        self.keep_source = preparation.keep_source and specification is not None
+        self.keep_source = preparation.keep_source
         self._parse: Parse | None = None
         self._rescue: Parse | None = None
         self.parses = specification is not None
@@ -79,6 +81,8 @@ class ValueParser:
 
     def source(self, text: str, value: Any) -> str | None:
         """Give the text that ``value`` was read from, or None where the value says the same."""
+        if not self.parses:
+            return text
         source = text.strip() if self._strip else text
         differs = self._guesses and value != source if isinstance(value, str) else True
         return source if differs else None

@@ -101,7 +101,7 @@ def assembler(arguments: Mapping[str, Any], preparation: Preparation) -> Callabl
             if collects and tag.key in values:
                 collect(values, repeated, tag.key, value, source)
             else:
-                replace(values, tag.key, value, source)
+                replace(values, tag.key, value, source, typed=tag.kind is not None)
         return values
 
     def value_of(tag: Tag) -> Any:
@@ -116,13 +116,19 @@ def assembler(arguments: Mapping[str, Any], preparation: Preparation) -> Callabl
     return assemble
 
 
-def replace(values: dict[str, Any], key: str, value: Any, source: str | None) -> None:
-    """Store a value, and the text it was read from if that is to be remembered, in place of an earlier one."""
+def replace(values: dict[str, Any], key: str, value: Any, source: str | None, *, typed: bool = False) -> None:
+    """Store a value, and the text it was read from if that is to be remembered, in place of an earlier one.
+
+    ``typed`` says that the tag itself names the value's type.
+    """
     values[key] = value
     if isinstance(values, SourcedDict):
         values.sources.pop(key, None)
+        values.typed.discard(key)
         if source is not None:
             values.sources[key] = source
+            if typed:
+                values.typed.add(key)
 
 
 def collect(values: dict[str, Any], repeated: set[str], key: str, value: Any, source: str | None) -> None:
@@ -131,6 +137,7 @@ def collect(values: dict[str, Any], repeated: set[str], key: str, value: Any, so
         repeated.add(key)
         values[key] = [values[key]]
         if isinstance(values, SourcedDict):
+            values.typed.discard(key)
             first = values.sources.get(key)
             values.sources[key] = [first if isinstance(first, str) else None]
     values[key].append(value)

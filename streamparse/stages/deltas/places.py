@@ -13,16 +13,20 @@ from enum import Enum
 from functools import cached_property
 from typing import Any, Protocol
 
-from streamparse.stages.argument_casting import MAX_VALUE_DEPTH, ArgumentCaster, chosen
+from streamparse.stages.argument_casting import MAX_VALUE_DEPTH, ArgumentCaster, chosen, takes_any_text
 from streamparse.stages.schema_branches import Branch
 from streamparse.stages.schema_typing import STRICT_READERS, ToolSchemas, strict_cast
 
 
 class TextFate(Enum):
-    """What becomes of a text: it stays one, whatever it says, or unless it says null, or that shows at its end."""
+    """What becomes of a text: it stays one, whatever it says, or unless it says null or is a value of another type.
+
+    Or that shows at its end only.
+    """
 
     STAYS = "stays"
     STAYS_UNLESS_NULL = "stays unless null"
+    STAYS_UNLESS_JSON = "stays unless it is exactly a JSON value"
     SHOWS_AT_ITS_END = "shows at its end"
 
 
@@ -42,7 +46,11 @@ class Place(Protocol):
 
     @property
     def text(self) -> TextFate:
-        """What becomes of a text there."""
+        """What becomes of a text there that the format calls a text."""
+
+    @property
+    def untyped_text(self) -> TextFate:
+        """What becomes of a text there whose type the format doesn't say."""
 
     @property
     def decides_text(self) -> bool:
@@ -65,7 +73,7 @@ class Whole(Exception):
 class ArgumentsPlace:
     """The place of a call's arguments as a whole."""
 
-    text = TextFate.SHOWS_AT_ITS_END
+    text = untyped_text = TextFate.SHOWS_AT_ITS_END
     decides_text = True
 
     def __init__(self, schemas: ToolSchemas, name: str, *, lenient: bool) -> None:
@@ -119,7 +127,8 @@ class StrictPlace:
     def __init__(self, types: tuple[str, ...]) -> None:
         self._types = types
         casts = {name for name in types if name in STRICT_READERS}
-        self.text = text_fate(stays=not casts or casts == {"null"}, null="null" in casts)
+        unless_null = TextFate.STAYS_UNLESS_NULL if casts == {"null"} else TextFate.SHOWS_AT_ITS_END
+        self.text = self.untyped_text = unless_null if casts else TextFate.STAYS
 
     def enter(self, bracket: str) -> Inner | None:
         """Nothing in an object is cast; the items of a list are, where the schema wants no list."""
@@ -158,10 +167,15 @@ class LenientPlace:
 
     @cached_property
     def text(self) -> TextFate:
-        """A text stays where any string is allowed, unless it is null where that is allowed too."""
-        branches = self.branches
-        stays = any(branch.takes_any_text for branch in branches)
-        return text_fate(stays=stays or not branches, null=any("null" in branch.kinds for branch in branches))
+        """A text stays where any string is allowed."""
+        stays = takes_any_text(self.branches) or not self.branches
+        return TextFate.STAYS if stays else TextFate.SHOWS_AT_ITS_END
+
+    @cached_property
+    def untyped_text(self) -> TextFate:
+        """A text stays where any string is allowed, unless it is a value of another type that is allowed too."""
+        others = any(kind != "string" for branch in self.branches for kind in branch.kinds)
+        return TextFate.STAYS_UNLESS_JSON if others and self.text is TextFate.STAYS else self.text
 
     def enter(self, bracket: str) -> Inner | None:
         """The places of members and items."""
@@ -240,10 +254,3 @@ def object_places(caster: ArgumentCaster, schemas: list[Any], depth: int) -> Inn
     if len(branches) > 1:
         raise Whole
     return Members(LenientPlaces(caster, depth - 1), branches[0]) if branches else None
-
-
-def text_fate(*, stays: bool, null: bool) -> TextFate:
-    """The fate of a text where any text stays, or none does, and null may be meant."""
-    if not stays:
-        return TextFate.SHOWS_AT_ITS_END
-    return TextFate.STAYS_UNLESS_NULL if null else TextFate.STAYS

@@ -47,6 +47,10 @@ Edges = tuple[Edge, Edge]
 
 NOTHING = Edge("", None)
 
+JSON_NAMES = ("true", "false", "null", "NaN", "Infinity")
+LONGEST_START = 16
+"""How much of a value's start tells whether it is one of JSON's names."""
+
 
 class TextValue:
     """Text that is given out as it comes; white space that may be dropped at its end waits for what follows."""
@@ -125,12 +129,13 @@ class WholeValue:
 
 
 class JsonOrText:
-    """A value that is text if it isn't JSON: as soon as it can't be JSON any more, it is text."""
+    """A value that is text unless it is JSON: as soon as it can't be JSON any more, it is text."""
 
     def __init__(self, values: TagValues, head: str, closing: str, edges: Edges) -> None:
         self._values = values
         self._edges = edges
         self._whole = WholeValue(values, head, closing)
+        self._start = ""
         self._reader = JsonReader(Nothing())
         self._text: TextValue | None = None
 
@@ -142,9 +147,13 @@ class JsonOrText:
         self._whole.take(text)
         try:
             self._reader.feed(text)
+            self._start = (self._start + text).lstrip()[:LONGEST_START]
+            is_open = may_be_json(self._start)
         except TooDeep:
             raise
         except NotCertain:
+            is_open = False
+        if not is_open:
             self._text = self._values.text_value(self._edges)
             self._text.take(self._whole.text)
 
@@ -156,6 +165,15 @@ class JsonOrText:
     def end(self) -> None:
         """Where it may still be JSON, the content parser tells."""
         (self._text or self._whole).end()
+
+
+def may_be_json(text: str) -> bool:
+    """Whether a text that begins with a letter may still become one of JSON's names; any other text may be JSON.
+
+    >>> may_be_json("nu"), may_be_json("no"), may_be_json("[no")
+    (True, False, True)
+    """
+    return not text[:1].isalpha() or any(name.startswith(text) or text.startswith(name) for name in JSON_NAMES)
 
 
 class TagValues:
@@ -183,17 +201,25 @@ class TagValues:
         assert written is not None, "a tag's value is one of the arguments"
         place = written.place
         edges = self._edges
-        says_text = self._tags is not None and any(tag.kind in IS_TEXT for tag in self._tags(head + closing))
+        kind = self._kind(head + closing)
+        says_text = kind in IS_TEXT
         if says_text:
             edges = self._edges_of_text
-        fate = TextFate.STAYS if place is None else place.text
+        fate = TextFate.STAYS
+        if place is not None:
+            fate = place.text if says_text else place.untyped_text
         if fate is TextFate.SHOWS_AT_ITS_END or edges is None:
             return WholeValue(self, head, closing)
         if says_text or self._is_text(place):
-            return self.text_value(edges)
+            is_open = fate is TextFate.STAYS_UNLESS_JSON or not (says_text or kind is None)
+            return JsonOrText(self, head, closing, edges) if is_open else self.text_value(edges)
         is_plain_json = self._parser == "json" and set(self._arguments) <= {"allow_non_json", "strip"}
         is_guessed = is_plain_json and self._arguments.get("allow_non_json")
         return JsonOrText(self, head, closing, edges) if is_guessed else WholeValue(self, head, closing)
+
+    def _kind(self, tag: str) -> str | None:
+        """What a tag says of its value's type."""
+        return None if self._tags is None else next((found.kind for found in self._tags(tag)), None)
 
     def _is_text(self, place: Place | None) -> bool:
         """Whether a value is its text, because nothing else reads it or because the schema wants the text."""

@@ -28,6 +28,7 @@ TOOLS = [
             "properties": {
                 "text": {"type": "string"},
                 "maybe": {"type": ["string", "null"]},
+                "either": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]},
                 "number": {"type": "integer"},
                 "edits": {
                     "type": "array",
@@ -87,7 +88,6 @@ def given_out(core: Any, text: str) -> list[dict[str, Any]]:
         (template("json"), '<call f>{"n": [1.50 , {"a": tr', '{"n":[1.5,{"a":'),
         (template("json"), '<call f>{"number": "12', '{"number":'),
         (template("json"), '<call f>{"number": "12",', '{"number":12'),
-        (template("json"), '<call f>{"maybe": "nu', '{"maybe":'),
         (template("json"), '<call f>{"maybe": "nut', '{"maybe":"nut'),
         (template("json", GEMMA), '<call f>{text:<|"|>a "b"', '{"text":"a \\"b\\"'),
         (template("json", GEMMA), '<call f>{text:<|"|>a <|"', '{"text":"a '),
@@ -96,8 +96,8 @@ def given_out(core: Any, text: str) -> list[dict[str, Any]]:
         (template("xml-inline", {"tag_pattern": TAG}), "<call f>\n<p=text>\na\n", '{"text":"a'),
         (template("xml-inline", {"tag_pattern": TAG}), "<call f>\n<p=text>\na\n b", '{"text":"a\\n b'),
         (template("xml-inline", {"tag_pattern": TAG}), "<call f>\n<p=number>\n1", '{"number":'),
-        (template("xml-inline", {"tag_pattern": TAG}), "<call f>\n<p=maybe>None", '{"maybe":'),
-        (template("xml-inline", {"tag_pattern": TAG}), "<call f>\n<p=maybe>Nonet", '{"maybe":"Nonet'),
+        (template("xml-inline", {"tag_pattern": TAG}), "<call f>\n<p=maybe>nul", '{"maybe":'),
+        (template("xml-inline", {"tag_pattern": TAG}), "<call f>\n<p=maybe>nulx", '{"maybe":"nulx'),
         (template("kv-lines"), "<call f>text: a", "{"),
         (template("kv-lines"), "<call f>text: a\nnumber: 1\nx", '{"text":"a","number":1'),
     ],
@@ -107,6 +107,22 @@ def test_what_is_certain_is_given_out_and_nothing_else(
 ) -> None:
     calls = given_out(core(written, TOOLS, lenient=lenient), text)
     assert calls == [{"name": "f", "arguments": expected}]
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "strict", "lenient"),
+    [
+        (template("json"), '<call f>{"maybe": "nu', '{"maybe":', '{"maybe":"nu'),
+        (template("xml-inline", {"tag_pattern": TAG}), "<call f>\n<p=maybe>No", '{"maybe":', '{"maybe":"No'),
+        (template("xml-inline", {"tag_pattern": TAG}), "<call f>\n<p=either>[1", '{"either":', '{"either":'),
+        (template("xml-inline", {"tag_pattern": TAG}), "<call f>\n<p=either>[1 x", '{"either":', '{"either":"[1 x'),
+    ],
+)
+def test_a_text_that_may_be_null_or_a_list_goes_out_as_soon_as_it_is_neither(
+    core: Any, written: ResponseTemplate, text: str, strict: str, lenient: str
+) -> None:
+    assert given_out(core(written, TOOLS, lenient=False), text) == [{"name": "f", "arguments": strict}]
+    assert given_out(core(written, TOOLS, lenient=True), text) == [{"name": "f", "arguments": lenient}]
 
 
 def test_a_python_call_list_is_given_out_call_by_call(core: Any) -> None:
