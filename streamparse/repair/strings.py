@@ -4,7 +4,9 @@ A quote ends a string only where what follows fits; any other is a quote that th
 for one only where quotes inside the string come in pairs, as they do in ``"say "hi" now"``. A string with a single one
 may as well be two strings with something missing between them, so it is in doubt and not mended.
 
-A backslash that starts no escape is a backslash (``\d``, ``C:\proj``), and a line break or a tab is itself.
+Where one backslash of a string starts no escape (``\d+\b``, ``C:\Users\new``), the model wrote none of them as one: all
+of that string's backslashes are text, but for those before a quote that would otherwise end it. A line break or a tab
+is itself. Python's escapes (``\x1b``) are read in Python calls and in single quotes.
 """
 
 from __future__ import annotations
@@ -127,8 +129,21 @@ def as_quote_characters(quote: Quote, body: str) -> str:
     return body if character is None else body.replace(quote.closing, character).replace(quote.opening, character)
 
 
+def starts_no_escape(match: re.Match[str], *, python: bool) -> bool:
+    """Whether a backslash starts no escape; before a line break, where shells write it, it tells nothing."""
+    short_or_long, character = match[4] or match[5], match[6]
+    if short_or_long:
+        return not python or int(short_or_long, 16) > LARGEST_CODE
+    return character is not None and character not in ESCAPED and character not in "\r\n"
+
+
 def unescaped(reading: Reading, body: str, *, python: bool, single: bool) -> str:
     """Replace the escapes of a string, ``single`` saying that it stands in single quotes."""
+
+    if any(starts_no_escape(match, python=python or single) for match in ESCAPE.finditer(body)):
+        reading.mends("a backslash that starts no escape")
+        quote = "'" if single else '"'
+        return ESCAPE.sub(lambda match: quote if match[6] == quote else match[0], body)
 
     def replaced(match: re.Match[str]) -> str:
         high, low, code, short, long, character = match.groups()
@@ -138,14 +153,14 @@ def unescaped(reading: Reading, body: str, *, python: bool, single: bool) -> str
             if python and SURROGATE.match(chr(int(code, 16))):
                 reading.fail("the string has a lone surrogate in it")
             return chr(int(code, 16))
-        if python and (short or long) and int(short or long, 16) <= LARGEST_CODE:
+        if short or long:
             reading.mends("an escape that only Python has")
             return chr(int(short or long, 16))
-        if character in ESCAPED:
-            if character == "'" and not (python or single):
-                reading.mends("an escaped apostrophe")
-            return ESCAPED[character]
-        reading.mends("a backslash that starts no escape")
-        return match[0]
+        if character == "'" and not (python or single):
+            reading.mends("an escaped apostrophe")
+        if character not in ESCAPED:
+            reading.mends("a backslash that starts no escape")
+            return match[0]
+        return ESCAPED[character]
 
     return ESCAPE.sub(replaced, body)

@@ -31,6 +31,7 @@ MENDED: list[tuple[str, list[dict[str, Any]], str]] = [
     (r"[f(p='\d+\s', q='C:\proj')]", [call("f", p=r"\d+\s", q=r"C:\proj")], "a backslash that starts no escape"),
     (r"[f(p='(\w)\1')]", [call("f", p=r"(\w)\1")], "a backslash that starts no escape"),
     (r"[f(p='\x41\U0001F600')]", [call("f", p="A😀")], "an escape that only Python has"),
+    (r"[f(p='C:\Users\bob')]", [call("f", p=r"C:\Users\bob")], "a backslash that starts no escape"),
     (r"[f(p=r'\n\d')]", [call("f", p=r"\n\d")], "a prefix of a string"),
     ("[f(a=NONE, b=TRUE)]", [call("f", a=None, b=True)], "a literal in other letters"),
     ("[f(a=007, b=-01.5)]", [call("f", a=7, b=-1.5)], "a number with leading zeros"),
