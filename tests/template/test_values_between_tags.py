@@ -1,6 +1,8 @@
-"""Values between tags are what the family's chat template wrote: inline ones are verbatim, framed ones lose the frame."""
+"""Values between tags are what the chat template wrote: inline ones are verbatim, framed ones lose the frame only."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 from hypothesis import given
@@ -19,10 +21,10 @@ INLINE = {
     "deepseek_dsml": '<｜DSML｜function_calls>\n<｜DSML｜invoke name="edit">\n'
     '<｜DSML｜parameter name="text" string="true">{}</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>',
 }
-FRAMED = {
-    name: "<tool_call>\n<function=edit>\n<parameter=text>\n{}\n</parameter>\n</function>\n</tool_call>"
-    for name in ("qwen3_5", "qwen3_coder", "nemotron_v3")
-}
+FRAMED = dict.fromkeys(
+    ("qwen3_5", "qwen3_coder", "nemotron_v3"),
+    "<tool_call>\n<function=edit>\n<parameter=text>\n{}\n</parameter>\n</function>\n</tool_call>",
+)
 TOOLS = [{"name": "edit", "parameters": {"type": "object", "properties": {"text": {"type": "string"}}}}]
 
 edges = st.text(st.sampled_from(" \t\n\r"), max_size=4)
@@ -34,6 +36,8 @@ middles = st.text(st.sampled_from("ab1 \n\t{}[]\"'"), max_size=8)
 @given(before=edges, middle=middles, after=edges)
 def test_a_text_comes_out_as_it_was_written_with_the_white_space_at_its_edges(family, mode, before, middle, after):
     value = before + middle + after
+    if family in FRAMED and value.endswith("\r"):
+        value += "."  # with the frame's line feed it would be a line break of two characters
     text = {**INLINE, **FRAMED}[family].replace("{}", value)
     for pieces in ([text], [*text]):
         parser = ResponseParser(family, prefix="", tools=TOOLS, errors=mode)
@@ -41,3 +45,17 @@ def test_a_text_comes_out_as_it_was_written_with_the_white_space_at_its_edges(fa
             parser.feed(piece)
         message, _ = parser.finalize()
         assert [call["function"]["arguments"] for call in message["tool_calls"]] == [{"text": value}]
+
+
+@pytest.mark.parametrize("family", FRAMED)
+@given(text=st.text(st.sampled_from("ab \n\r"), max_size=8), line_break=st.sampled_from(["\n", "\r\n"]))
+def test_a_frame_of_one_line_break_is_lost_and_nothing_else_also_in_deltas(family, text, line_break):
+    value = text + "." if line_break == "\n" and text.endswith("\r") else text  # else the frame would be CR LF
+    written = FRAMED[family].replace("\n{}\n", f"{line_break}{value}{line_break}")
+    for pieces in ([written], [*written]):
+        parser = ResponseParser(family, prefix="", tools=TOOLS, errors="repair", deltas=True)
+        events = [event for piece in pieces for event in parser.feed(piece)]
+        message, last = parser.finalize()
+        assert [call["function"]["arguments"] for call in message["tool_calls"]] == [{"text": value}]
+        deltas = [event for event in events + last if event["type"] == "region_delta"]
+        assert json.loads("".join(delta.get("arguments", "") for delta in deltas)) == {"text": value}

@@ -45,6 +45,13 @@ class Run:
 
 
 @dataclass(frozen=True)
+class LineBreak:
+    """One line break (a line feed, or a carriage return and a line feed), or none, beside a value."""
+
+    minimum = 0
+
+
+@dataclass(frozen=True)
 class OneOf:
     """One of several texts, none of which begins another."""
 
@@ -59,6 +66,8 @@ class Optional:
 
 
 Part = Literal | Run | OneOf | Optional
+Edge = Run | LineBreak | None
+"""What may stand between a tag and its value, and is no part of the value."""
 
 
 def determined(parts: list[Part], following: list[str | Chars]) -> tuple[Part, ...]:

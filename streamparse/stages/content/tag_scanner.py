@@ -16,7 +16,16 @@ import regex
 
 from streamparse.errors import ContentError, LimitError
 from streamparse.limits import how_to_raise
-from streamparse.stages.content.tag_parts import Literal, Run, Step, character_test, run_ends, run_step, sequence_step
+from streamparse.stages.content.tag_parts import (
+    Edge,
+    LineBreak,
+    Literal,
+    Step,
+    character_test,
+    run_ends,
+    run_step,
+    sequence_step,
+)
 from streamparse.stages.content.tag_pattern import compile_tag_pattern
 from streamparse.stages.content.tag_shape import TagShape, recognise
 
@@ -204,10 +213,12 @@ def closing_by_key(shape: TagShape, text: str) -> Callable[[str, int], int]:
     return find
 
 
-def trimmed_end(run: Run | None) -> Callable[[str, int, int], int]:
+def trimmed_end(run: Edge) -> Callable[[str, int, int], int]:
     """Make the function that takes a run's characters off the end of a value, given text, start and end."""
     if run is None:
         return lambda _text, _start, end: end
+    if isinstance(run, LineBreak):
+        return without_line_break
     characters = character_test(run.chars)
 
     def trim(text: str, start: int, end: int) -> int:
@@ -219,12 +230,39 @@ def trimmed_end(run: Run | None) -> Callable[[str, int, int], int]:
     return trim
 
 
+def without_line_break(text: str, start: int, end: int) -> int:
+    r"""Find where a value ends without the line break at its end.
+
+    >>> without_line_break("a\r\n", 0, 3), without_line_break("a\n", 0, 2), without_line_break("a\r", 0, 2)
+    (1, 1, 2)
+    """
+    if end > start and text[end - 1] == "\n":
+        end -= 1
+        if end > start and text[end - 1] == "\r":
+            end -= 1
+    return end
+
+
+def after_line_break(text: str, start: int) -> int:
+    """Find where a value starts behind the line break at its start, if there is one."""
+    if text.startswith("\n", start):
+        return start + 1
+    return start + 2 if text.startswith("\r\n", start) else start
+
+
 def between_step(shape: TagShape) -> Step:
     """Make the step from the end of a key to the start of its value."""
     between = sequence_step(shape.between)
     run = shape.before_value
     if run is None:
         return between
+    if isinstance(run, LineBreak):
+
+        def over_line_break(text: str, position: int) -> int:
+            start = between(text, position)
+            return start if start == -1 else after_line_break(text, start)
+
+        return over_line_break
     run_end = run_ends(run.chars)
 
     def step(text: str, position: int) -> int:

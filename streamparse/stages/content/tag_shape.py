@@ -30,6 +30,8 @@ from streamparse.matching.syntax import (
     walk,
 )
 from streamparse.stages.content.tag_parts import (
+    Edge,
+    LineBreak,
     Literal,
     NotDetermined,
     OneOf,
@@ -57,8 +59,8 @@ class TagShape:
     key: Run | None
     key_minimum: int
     between: tuple[Part, ...]
-    before_value: Run | None
-    after_value: Run | None
+    before_value: Edge
+    after_value: Edge
     closing: str
     closing_end: str | None
 
@@ -118,7 +120,7 @@ def shape_of(items: list[Node], key_number: int) -> TagShape:
     after_opening: list[str | Chars] = [ANYTHING] if key is None else list(may_begin([key, *parts], [ANYTHING]))
     opening = determined(parts_of(without_leading_runs(items[:key_at])), after_opening)
     after_value, closing, closing_end = closing_of(items[value_at + 1 :], key_number, begins_with(opening))
-    if any(run is not None and run.chars.contains(closing[0]) for run in (before_value, after_value)):
+    if any(isinstance(run, Run) and run.chars.contains(closing[0]) for run in (before_value, after_value)):
         raise AnotherShape
     if closing_end is not None:
         # Closing texts of all keys are found in one pass, for which no key may reach into another tag.
@@ -170,8 +172,20 @@ def sole_run(group: Node) -> tuple[Repeat, Chars]:
     raise AnotherShape
 
 
-def split_last_run(items: list[Node]) -> tuple[list[Node], Run | None]:
+def is_line_break(node: Node) -> bool:
+    r"""Whether a node is ``(?:\r?\n)?``."""
+    if not isinstance(node, Repeat) or (node.minimum, node.maximum, node.mode) != (0, 1, "greedy"):
+        return False
+    parts = flattened(node.body)
+    if len(parts) != 2 or literal_text(parts[1]) != "\n" or not isinstance(first := parts[0], Repeat):
+        return False
+    return (first.minimum, first.maximum, first.mode) == (0, 1, "greedy") and literal_text(first.body) == "\r"
+
+
+def split_last_run(items: list[Node]) -> tuple[list[Node], Edge]:
     """Take off the run that stands right before the value; a lazy one leaves everything to the value."""
+    if items and is_line_break(items[-1]):
+        return items[:-1], LineBreak()
     if not items or not isinstance(last := items[-1], Repeat) or not isinstance(chars := last.body, Chars):
         return items, None
     if last.mode != "lazy":
@@ -211,10 +225,12 @@ def part_of(node: Node) -> Part:
     raise AnotherShape
 
 
-def closing_of(items: list[Node], key_number: int, opening: str) -> tuple[Run | None, str, str | None]:
+def closing_of(items: list[Node], key_number: int, opening: str) -> tuple[Edge, str, str | None]:
     """Take apart what follows the value: a run, a text, maybe the key and a text, and what can be left out."""
-    after_value = None
-    if items and isinstance(run := items[0], Repeat) and isinstance(run.body, Chars):
+    after_value: Edge = None
+    if items and is_line_break(items[0]):
+        after_value, items = LineBreak(), items[1:]
+    elif items and isinstance(run := items[0], Repeat) and isinstance(run.body, Chars):
         if run.minimum:
             raise AnotherShape
         after_value, items = Run(run.body, 0, run.maximum), items[1:]

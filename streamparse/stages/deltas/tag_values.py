@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-from streamparse.stages.content.tag_parts import Run, members
-from streamparse.stages.content.tag_scanner import KIND_GROUPS, tag_finder
+from streamparse.stages.content import tag_parts as parts
+from streamparse.stages.content.tag_scanner import KIND_GROUPS, after_line_break, tag_finder, without_line_break
 from streamparse.stages.content.tag_shape import TagShape
 from streamparse.stages.content.xml_inline import IS_TEXT
 from streamparse.stages.deltas.compact import string_body
@@ -36,16 +36,21 @@ class TagValue(Protocol):
 
 
 class Edge(NamedTuple):
-    """White space that is dropped at one edge of a value: which characters, and how many of them (None: all)."""
+    """White space that is dropped at one edge of a value: which characters, and how many of them (None: all).
+
+    With ``line_break`` it is one line break, whether that is one character or two.
+    """
 
     characters: str
     most: int | None
+    line_break: bool = False
 
 
 Edges = tuple[Edge, Edge]
 """What is dropped before and after a value."""
 
 NOTHING = Edge("", None)
+LINE_BREAK = Edge("\r\n", None, line_break=True)
 
 JSON_NAMES = ("true", "false", "null", "NaN", "Infinity")
 LONGEST_START = 16
@@ -83,22 +88,34 @@ class TextValue:
 
     def end(self) -> None:
         """Give out what waited and is not dropped."""
-        rest = "".join(self._waiting)
-        kept = rest.rstrip(self._trailing.characters) if self._trailing.characters else rest
-        if self._trailing.most is not None:
-            kept = rest[: max(len(kept), len(rest) - self._trailing.most)]
+        kept = without_trailing("".join(self._waiting), self._trailing)
         if kept:
             self._document.piece(string_body(kept))
         self._document.string_ends()
 
     def _without_leading(self, text: str) -> str:
-        characters, most = self._leading
+        characters, most, line_break = self._leading
+        if line_break:
+            text = "".join(self._waiting) + text
+            self._waiting = [text] if text == "\r" else []
+            if self._waiting:
+                return ""  # a line feed may follow
+            self._leading = NOTHING
+            return text[after_line_break(text, 0) :]
         rest = text.lstrip(characters)
         dropped = len(text) - len(rest)
         if most is not None and dropped > most:
             rest, dropped = text[most:], most
         self._leading = NOTHING if rest else Edge(characters, None if most is None else most - dropped)
         return rest
+
+
+def without_trailing(rest: str, edge: Edge) -> str:
+    """Give the white space at the end of a value without what is dropped there."""
+    if edge.line_break:
+        return rest[: without_line_break(rest, 0, len(rest))]
+    kept = rest.rstrip(edge.characters) if edge.characters else rest
+    return kept if edge.most is None else rest[: max(len(kept), len(rest) - edge.most)]
 
 
 class WholeValue:
@@ -253,8 +270,10 @@ def _edges(shape: TagShape, *, strips: bool) -> Edges | None:
     return leading, trailing
 
 
-def _edge(run: Run | None) -> Edge | None:
+def _edge(run: parts.Edge) -> Edge | None:
     if run is None:
         return NOTHING
-    characters = members(run.chars)
+    if isinstance(run, parts.LineBreak):
+        return LINE_BREAK
+    characters = parts.members(run.chars)
     return None if characters is None or run.suffix else Edge("".join(characters), run.maximum)
