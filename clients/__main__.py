@@ -39,11 +39,11 @@ def main() -> int:
         for result in _part(part, arguments, logs, versions):
             results[part].append(result)
             print(result, flush=True)
+        if arguments.write:  # after each part, for they take minutes
+            PAGE.write_text(page_with(PAGE.read_text(encoding="utf-8"), tables(results, versions)), encoding="utf-8")
     failed = [result for part in results.values() for result in part if result.problem]
     done = sum(map(len, results.values()))
     print(f"{done - len(failed)} passed, {len(failed)} failed")
-    if arguments.write:
-        PAGE.write_text(page_with(PAGE.read_text(encoding="utf-8"), tables(results, versions)), encoding="utf-8")
     return 1 if failed else 0
 
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 ROOT = Path(__file__).parents[1]
-SECONDS = 90
+SECONDS = 240
 
 QUIET = {
     "ANONYMIZED_TELEMETRY": "false",
@@ -41,6 +41,8 @@ class Client:
     title: str
     command: tuple[str, ...]
     lacks: Mapping[str, str] = field(default_factory=dict)
+    messages: bool = False
+    """Whether it speaks Anthropic's Messages API, of which only streams are there, and no endpoint of ``serve``."""
 
 
 def _python(name: str, title: str, module: str, python: str = sys.executable, **lacks: str) -> Client:
@@ -50,6 +52,9 @@ def _python(name: str, title: str, module: str, python: str = sys.executable, **
 def _node(name: str, title: str) -> Client:
     return Client(name, title, ("node", str(ROOT / "clients" / "node" / f"{name}.js")))
 
+
+_OF_SERVE = ("one call", "named", "required", "401", "400", "429")
+"""Checks of what ``serve`` does with requests, rather than of what it answers."""
 
 CLIENTS = (
     _python("openai", "OpenAI, Python", "openai_chat"),
@@ -66,6 +71,13 @@ CLIENTS = (
     _node("ai-sdk", "AI SDK"),
     _python("openai-agents", "OpenAI Agents", "openai_agents"),
     _python("smolagents", "smolagents", "smolagents_agent", reasoning="its agents show no reasoning"),
+    Client(
+        "anthropic",
+        "Anthropic, Python",
+        (sys.executable, "-m", "clients.python.anthropic_messages"),
+        lacks=dict.fromkeys(_OF_SERVE, "`serve` has no endpoint of the Messages API"),
+        messages=True,
+    ),
 )
 
 

@@ -112,7 +112,7 @@ class ScriptedModel:
         """The end of the last value is missing, with the quote or the tag and the brackets that close it."""
         text = self._calls(prompt, [(TOOL, ARGUMENTS)]).text
         city = text.rindex("Rome")
-        return Said(text[: city + 2] + _CLOSERS.sub("", text[city + 4 :]))
+        return Said(text[: city + 2] + _CLOSERS.sub("", text[city + 4 :], count=1))
 
     def _records(self, prompt: str, answered: bool) -> Said:
         name = next((name for name in RECORDERS if name in prompt), TOOL)

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 KEY = "secret"
-START_SECONDS = 60
+START_SECONDS = 240
 
 
 @contextmanager

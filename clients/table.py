@@ -16,6 +16,9 @@ from clients.trial import Result
 PAGE = Path(__file__).parents[1] / "docs" / "clients.md"
 BEGIN, END = "<!-- made by `make clients` from here -->", "<!-- to here -->"
 
+SHOWN = 160
+"""Characters of what is said of a failure."""
+
 OK, FAILED, NOT_TRIED = "✓", "✗", "–"
 
 
@@ -46,12 +49,13 @@ def _cell(results: Sequence[Result]) -> str:
         FAILED if any(result.problem for result in of_kind) else OK if of_kind else NOT_TRIED
         for of_kind in ([result for result in results if result.stream is stream] for stream in (False, True))
     ]
-    if signs[1] == NOT_TRIED or signs[0] == signs[1]:
-        return signs[0]
-    return " ".join(signs)
+    tried = [sign for sign in signs if sign != NOT_TRIED]
+    return " ".join(dict.fromkeys(tried)) if tried else NOT_TRIED
 
 
 def _by_client(results: Sequence[Result], titles: Mapping[str, str], versions: Mapping[str, str]) -> str:
+    if not results:
+        return "Not tried."
     clients = [client for client in CLIENTS if any(result.client == client.name for result in results)]
     names = [name for name in titles if any(result.check == name for result in results)]
     rows = [["", *(f"{client.title} {versions[client.name]}" for client in clients)]]
@@ -62,6 +66,8 @@ def _by_client(results: Sequence[Result], titles: Mapping[str, str], versions: M
 
 
 def _by_family(results: Sequence[Result]) -> str:
+    if not results:
+        return "Not tried."
     agents = [client for client in CLIENTS if any(result.client == client.name for result in results)]
     servers = list(dict.fromkeys(result.server for result in results))
     rows = [["", *(client.title for client in agents)]]
@@ -79,10 +85,14 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _failures(results: Sequence[Result]) -> str:
-    lines = [
-        f"- {result.client}, {result.server}, {result.check}, {'stream' if result.stream else 'whole'}: "
-        f"{' '.join((result.problem or '').split())[:200]}"
-        for result in results
-        if result.problem
-    ]
+    """What failed, a line for each check and client."""
+    failed: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        if result.problem:
+            failed.setdefault((result.check, result.client), []).append(result)
+    lines = []
+    for (check, client), same in failed.items():
+        servers = ", ".join(dict.fromkeys(result.server for result in same))
+        problem = " ".join((same[0].problem or "").split())
+        lines.append(f"- {check}, {client} ({servers}): {problem[:SHOWN]}")
     return "\n".join(["### What failed", "", *lines]) if lines else ""

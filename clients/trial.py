@@ -19,6 +19,7 @@ from clients.checks import Check
 from clients.client import Client, Program
 from clients.family import ONE_CALL, Family
 from clients.llama_cpp import CHAT_TEMPLATE, llama_cpp
+from clients.messages_server import messages_server
 from clients.serving import KEY, serving
 from clients.upstream import upstream
 
@@ -78,8 +79,12 @@ class Trials:
         log = self._logs / f"serve {label}.log"
         if family.name in ONE_CALL and chat_template != family.own_template():
             checks = [check for check in checks if check.question != model.TWO or check.task != "agent"]
-        with upstream(model.ScriptedModel(family.form)) as up, serving(up, path, family.name, log=log) as url:
-            yield from self._all(checks, url, label)
+        with (
+            upstream(model.ScriptedModel(family.form)) as up,
+            serving(up, path, family.name, log=log) as url,
+            messages_server(up, chat_template, family.name) as messages_url,
+        ):
+            yield from self._all(checks, label, url, messages_url)
 
     def real(self, checks: Sequence[Check]) -> Iterator[Result]:
         """Try a real model behind llama.cpp."""
@@ -89,16 +94,19 @@ class Trials:
             llama_cpp(self._logs / "llama.cpp.log") as up,
             serving(up, CHAT_TEMPLATE, REAL_MODEL_FORMAT, arguments=arguments, log=log) as url,
         ):
-            yield from self._all(checks, url, REAL)
+            yield from self._all(checks, REAL, url)
 
-    def _all(self, checks: Sequence[Check], url: str, label: str) -> Iterator[Result]:
+    def _all(self, checks: Sequence[Check], label: str, url: str, messages_url: str | None = None) -> Iterator[Result]:
         for program in self._programs:
+            where = messages_url if program.client.messages else url
+            if where is None:
+                continue
             for check in checks:
                 task = check.task_of(program.tasks)
                 if task is None or check.name in program.client.lacks:
                     continue
-                for stream in (False, True) if check.streams else (False,):
-                    yield _tried(program, check, task, url, label, stream)
+                for stream in (True,) if program.client.messages else (False, True) if check.streams else (False,):
+                    yield _tried(program, check, task, where, label, stream)
 
 
 def _tried(program: Program, check: Check, task: str, url: str, server: str, stream: bool) -> Result:
