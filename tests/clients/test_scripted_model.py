@@ -1,0 +1,76 @@
+"""The scripted model that clients are tried with writes what each family's models write, after any prompt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clients import model
+from clients.family import Family, families
+from streamparse import parse_response
+from streamparse.adapters.serve.prompt import PromptRenderer
+from streamparse.infer.source import ChatTemplate
+
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": model.TOOL,
+            "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}},
+        },
+    }
+]
+every_family = pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
+
+
+def asked(question: str) -> list[dict[str, Any]]:
+    return [{"role": "system", "content": "Be kind."}, {"role": "user", "content": question}]
+
+
+def answered(question: str) -> list[dict[str, Any]]:
+    function = {"name": model.TOOL, "arguments": model.ARGUMENTS}
+    return [
+        *asked(question),
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "a", "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": "a", "content": model.RESULT},
+    ]
+
+
+def message(family: Family, messages: list[dict[str, Any]]) -> dict[str, Any]:
+    prompt = PromptRenderer(ChatTemplate(family.own_template())).render(messages, TOOLS)
+    said = model.ScriptedModel(family.form).completes(prompt)
+    parsed = parse_response(said.text, family.name, prefix=prompt, tools=TOOLS, errors="report")
+    assert isinstance(parsed, dict)
+    return parsed
+
+
+@every_family
+def test_it_calls_the_tool_first(family: Family) -> None:
+    (call,) = message(family, asked(model.QUESTION))["tool_calls"]
+    assert (call["function"]["name"], call["function"]["arguments"]) == (model.TOOL, model.ARGUMENTS)
+
+
+@every_family
+def test_it_answers_when_the_prompt_has_the_result(family: Family) -> None:
+    parsed = message(family, answered(model.QUESTION))
+    assert parsed["content"] == model.ANSWER
+    assert not parsed.get("tool_calls")
+
+
+@every_family
+def test_it_reasons_where_its_family_does(family: Family) -> None:
+    thought = message(family, asked(model.GREETING)).get("reasoning_content")
+    assert thought == (None if family.form.reasoning is None else model.THOUGHT)
+
+
+@every_family
+@pytest.mark.parametrize("question", [model.CUT_SHORT, model.BROKEN])
+def test_a_call_that_breaks_off_is_never_a_call(family: Family, question: str) -> None:
+    assert not message(family, asked(question)).get("tool_calls")
+
+
+def test_it_goes_on_with_a_call_that_the_prompt_has_begun() -> None:
+    (qwen,) = (family for family in families() if family.name == "qwen3")
+    prompt = f'<|im_start|>user\n{model.QUESTION}<|im_end|>\n<|im_start|>assistant\n<tool_call>\n{{"name": "'
+    assert model.ScriptedModel(qwen.form).completes(prompt).text.startswith('get_weather", "arguments"')
