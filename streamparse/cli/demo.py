@@ -2,9 +2,9 @@
 
 With ``--live`` a small model answers questions instead (``chat.py``).
 
-The recordings are those of ``examples/recordings``, which ship with the package: a line that describes the recording,
-then a line for each token. The terminal shows three of them through the real graph, one after the other; the page
-(``page.py``) shows six at once.
+The recordings (``recordings/``) ship with the package. Each is a line that describes the recording, then a line for
+each token. The terminal shows three of them through the real graph, one after the other; the page (``page.py``) shows
+six at once.
 """
 
 from __future__ import annotations
