@@ -78,7 +78,8 @@ def _conclusion(guesses: list[Guess], text: str, file: str | None) -> str:
         lines.append("  streamparse infer path/to/model")
     else:
         alike = sum(guess.rank == 1 for guess in guesses)
-        lines += [f"{alike} templates read it equally well; the model's name decides."] if alike > 1 else []
+        if alike > 1:
+            lines.append(f"{alike} read it equally well: `streamparse templates` says which models they are for.")
         prefix = f" --prefix ${best.prefix!r}" if best.prefix else ""  # $'…' is how a shell reads Python's escapes
         lines.append(f"Next: streamparse parse --template {best.template}{prefix} {file or 'FILE'}")
     return shown("\n".join(lines)) + "\n"
