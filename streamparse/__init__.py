@@ -20,6 +20,7 @@ from streamparse.errors import (
 from streamparse.graph import KeyedParser, Open, pump
 from streamparse.graph.broadcast import Broadcast, broadcast
 from streamparse.graph.consumer import Consumer
+from streamparse.guess import Guess, guess_response_template
 from streamparse.limits import Limits
 from streamparse.many import ManyStream, parse_many
 from streamparse.parser import ResponseParser
@@ -47,6 +48,7 @@ __all__ = [
     "ContentError",
     "End",
     "FinalizedError",
+    "Guess",
     "KeyedParser",
     "LimitError",
     "Limits",
@@ -65,6 +67,7 @@ __all__ = [
     "broadcast",
     "get_response_parser",
     "get_response_template",
+    "guess_response_template",
     "load_response_template",
     "parse_many",
     "parse_response",

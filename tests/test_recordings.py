@@ -8,8 +8,8 @@ import pytest
 
 from streamparse.parser import ResponseParser
 
-RECORDINGS = sorted((Path(__file__).parent.parent / "examples" / "recordings").glob("*.jsonl"))
-FAULTY = Path(__file__).parent.parent / "examples" / "recordings" / "faulty"
+RECORDINGS = sorted((Path(__file__).parent.parent / "streamparse" / "cli" / "recordings").glob("*.jsonl"))
+FAULTY = Path(__file__).parent.parent / "streamparse" / "cli" / "recordings" / "faulty"
 FUNCTIONS_CALLED = {
     "cohere2": ["query_sales", "stock_levels"],
     "deepseek_r1": [],

@@ -13,14 +13,15 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import NoReturn
 
-from streamparse.cli import demo, infer, parse, serve, templates
+from streamparse.cli import demo, guess, infer, parse, serve, templates
 from streamparse.cli.command import FAULTY, INTERRUPTED, PIPE_CLOSED, USAGE, Command, UsageError
-from streamparse.cli.lines import one_line
+from streamparse.cli.lines import in_terms_of_flags, one_line
 from streamparse.errors import StreamparseError, TemplateError
 from streamparse.infer.errors import InferenceError
 
 COMMANDS: dict[str, Command] = {
     "parse": parse.COMMAND,
+    "guess": guess.COMMAND,
     "templates": templates.COMMAND,
     "infer": infer.COMMAND,
     "demo": demo.COMMAND,
@@ -44,6 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (UsageError, TemplateError, InferenceError) as error:
         return _complain(error, USAGE)
     except StreamparseError as error:
+        if isinstance(error.__cause__, UsageError):  # the source of a stream failed, as the input is no text
+            return _complain(error.__cause__, USAGE)
         return _complain(error, FAULTY)
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -62,7 +65,7 @@ def _give_up_output() -> None:
 
 def _complain(error: Exception, code: int) -> int:
     if sys.stderr is not None:
-        print(f"streamparse: {one_line(error)}", file=sys.stderr)
+        print(f"streamparse: {one_line(in_terms_of_flags(str(error)))}", file=sys.stderr)
     return code
 
 

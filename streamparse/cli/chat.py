@@ -54,7 +54,7 @@ def questions(console: Console) -> Iterator[str]:
     if not sys.stdin.isatty():
         for line in sys.stdin:
             if line.strip():
-                console.print(Text(f"\n> {shown(line.strip())}\n", "bold"), soft_wrap=True)
+                console.print(Text(f"\n> {shown(line.strip())}\n", "bold"), soft_wrap=not console.is_terminal)
                 yield line.strip()
         return
     with suppress(ImportError):

@@ -2,9 +2,9 @@
 
 With ``--live`` a small model answers questions instead (``chat.py``).
 
-The recordings are those of ``examples/recordings``, which ship with the package: a line that describes the recording,
-then a line for each token. The terminal shows three of them through the real graph, one after the other; the page
-(``page.py``) shows six at once.
+The recordings (``recordings/``) ship with the package. Each is a line that describes the recording, then a line for
+each token. The terminal shows three of them through the real graph, one after the other; the page (``page.py``) shows
+six at once.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
             "\nTo see several at once, in the browser: streamparse demo --web",
             "dim",
         ),
-        soft_wrap=True,
+        soft_wrap=not console.is_terminal,
     )
     return max(codes)
 
@@ -89,8 +89,8 @@ async def _replay(name: str, console: Console, pause: float) -> int:
     about, tokens = recording(name)
     console.print()
     console.rule(Text(f"{about['template']}: {about['title']}"), align="left")
-    console.print(Text(about["made_by"], "dim"), soft_wrap=True)
-    console.print(Text(f"> {shown(about['prompt'])}\n", "bold"), soft_wrap=True)
+    console.print(Text(about["made_by"], "dim"), soft_wrap=not console.is_terminal)
+    console.print(Text(f"> {shown(about['prompt'])}\n", "bold"), soft_wrap=not console.is_terminal)
     template = get_response_template(about["template"])
     stream = parse_stream(_at_pace(tokens, pause), template, prefix=about["prefix"], tools=about["tools"])
     return await show(stream, LiveView(console, template))

@@ -16,6 +16,7 @@ import anyio
 import anyio.lowlevel
 
 from streamparse.cli.command import UsageError
+from streamparse.cli.encoding import TextInput, text_of
 from streamparse.limits import Limits
 
 READ_SIZE = 65536
@@ -42,9 +43,9 @@ def limit_in(text: str) -> tuple[str, float]:
 
 
 def text_in(path: str) -> str:
-    """Read a whole file as UTF-8 text, line ends as they are."""
+    """Read a whole file as UTF-8 text, line ends as they are, without a byte order mark."""
     with _reading(path):
-        return Path(path).read_bytes().decode("utf-8")
+        return text_of(Path(path).read_bytes(), path)
 
 
 def tools_in(path: str) -> list[Any]:
@@ -94,14 +95,29 @@ def input_descriptor(path: str | None) -> Iterator[int]:
         os.close(descriptor)
 
 
-async def pieces(descriptor: int) -> AsyncIterator[bytes]:
-    """Give out bytes as they arrive, however few, to the end of the input."""
+def input_name(path: str | None) -> str:
+    """What messages call the input."""
+    return "standard input" if path is None or path == "-" else path
+
+
+def whole_input(path: str | None) -> str:
+    """Read all of a file, or of standard input where none is named. What is not UTF-8 in it becomes U+FFFD."""
+    with input_descriptor(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+        return text_of(file.read(), input_name(path), "replace")
+
+
+async def pieces(descriptor: int, name: str) -> AsyncIterator[bytes]:
+    """Give out text as it arrives, as bytes, however few, to the end of the input; ``name`` is for messages.
+
+    A byte order mark is left out. Raises UsageError for what is no UTF-8 text.
+    """
+    text = TextInput(name)
     while True:
         await _until_readable(descriptor)
         piece = os.read(descriptor, READ_SIZE)
+        yield text.feed(piece) if piece else text.finish()
         if not piece:
             return
-        yield piece
 
 
 async def _until_readable(descriptor: int) -> None:

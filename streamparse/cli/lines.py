@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 from rich.text import Text
 
 from streamparse.encode import encode_event
+from streamparse.limits import Limits, how_to_raise
 
 CONTROLS: dict[int, str | None] = {code: f"\\x{code:02x}" for code in [*range(0x20), *range(0x7F, 0xA0)]}
 """What a model writes must not steer the terminal: its control characters are shown, not sent."""
@@ -23,6 +25,17 @@ def shown(text: str) -> str:
     return text.translate(CONTROLS)
 
 
+def in_terms_of_flags(text: str) -> str:
+    """What an error's message says of a limit, as it is changed on the command line.
+
+    >>> in_terms_of_flags("more than 1 regions; raise Limits.regions if that is meant")
+    'more than 1 regions; raise it with --limit regions=NUMBER if that is meant'
+    """
+    for limit in fields(Limits):
+        text = text.replace(how_to_raise(limit.name), f"raise it with --limit {limit.name}=NUMBER if that is meant")
+    return text
+
+
 def problem_line(problem: dict[str, Any]) -> str:
     """Say on one line what went wrong.
 
@@ -31,7 +44,7 @@ def problem_line(problem: dict[str, Any]) -> str:
     """
     where = [problem["field"]] if problem.get("field") else []
     where += [f"position {problem['position']}"] if problem.get("position") is not None else []
-    return one_line(f"{', '.join(where)}: {problem['error']}" if where else problem["error"])
+    return one_line(in_terms_of_flags(f"{', '.join(where)}: {problem['error']}" if where else problem["error"]))
 
 
 def one_line(text: Any) -> str:

@@ -8,19 +8,25 @@ Without a terminal the same lines come out plain, each structured region once it
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from io import TextIOWrapper
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.control import Control
 from rich.live import Live
+from rich.segment import ControlType
 from rich.text import Text
 
-from streamparse.cli.lines import lines_of_value, problem_line, shown
+from streamparse.cli.lines import in_terms_of_flags, lines_of_value, problem_line, shown
+from streamparse.cli.wrap import Erase, WordWrap
 from streamparse.events import Event
 from streamparse.template import ResponseTemplate
+from streamparse.template.end_mark import is_end_mark
 
-END_MARK_SECONDS = 0.1
+WRAPPED_AT_LEAST = 8
+"""Cells a line must have beside its indentation to be wrapped."""
+
 MARKS = {True: {"call": "▸", "fault": "✗", "note": "·"}, False: {"call": ">", "fault": "x", "note": "-"}}
 """What stands at the start of a line, where the output can show it and where it can't."""
 
@@ -93,7 +99,10 @@ class LiveView:
         self._end_region()
         what = "cut off" if event["incomplete"] else "malformed"
         self._page.paragraph(
-            Text(f"{self._mark['fault']} {shown(event['field'])} {what}: {shown(event['error'])}", "bold red"),
+            Text(
+                f"{self._mark['fault']} {shown(event['field'])} {what}: {shown(in_terms_of_flags(event['error']))}",
+                "bold red",
+            ),
             *(Text(f"    {line}", "red") for line in shown(event["text"]).strip().splitlines()),
         )
 
@@ -116,17 +125,6 @@ class LiveView:
             self._region = None
 
 
-def is_end_mark(template: ResponseTemplate, text: str) -> bool:
-    """Whether text between regions is only the mark that ends the implicit field, such as an end of turn."""
-    implicit = template.implicit
-    if implicit is None or implicit.close is None:
-        return False
-    try:
-        return implicit.close.compiled.fullmatch(text, timeout=END_MARK_SECONDS) is not None
-    except TimeoutError:
-        return False
-
-
 class _Page:
     """A console on which paragraphs stand apart."""
 
@@ -147,9 +145,33 @@ class _Page:
         self._gap_is_due = False
 
     def lines(self, *lines: Text) -> None:
-        """Print lines, each as long as it is: the terminal wraps them."""
+        """Print lines: on a terminal wrapped between words, each with its indentation, else as long as they are."""
         for line in lines:
-            self.console.print(line, soft_wrap=True)
+            for part in self._wrapped(line):
+                self.console.print(part, soft_wrap=True)
+
+    def text(self, text: str, style: str, wrap: WordWrap) -> None:
+        """Print a piece of a text, on a terminal wrapped between words."""
+        for part in wrap.feed(text, self.console.width) if self.redraws else [text]:
+            if isinstance(part, Erase):
+                self.console.control(
+                    Control((ControlType.CURSOR_MOVE_TO_COLUMN, part.column), (ControlType.ERASE_IN_LINE, 0))
+                )
+            else:
+                self.console.print(Text(part, style, end=""), end="", soft_wrap=True)
+
+    @property
+    def redraws(self) -> bool:
+        """Whether what was printed can be changed: a terminal, and none without such commands."""
+        return self.console.is_terminal and not self.console.is_dumb_terminal
+
+    def _wrapped(self, line: Text) -> Iterable[Text]:
+        indentation = line.plain[: len(line.plain) - len(line.plain.lstrip(" "))]
+        width = self.console.width - len(indentation)
+        if not self.redraws or width < WRAPPED_AT_LEAST:
+            return [line]
+        parts = line[len(indentation) :].wrap(self.console, width)
+        return [Text(indentation).append_text(part) for part in parts]
 
 
 class _TextRegion:
@@ -164,6 +186,7 @@ class _TextRegion:
         self._style = "" if heading is None else "dim"
         self._begun = False
         self._line_ends = ""
+        self._wrap = WordWrap()
 
     def add(self, text: str) -> None:
         """Print a piece."""
@@ -174,7 +197,7 @@ class _TextRegion:
             printed, text = printed.lstrip("\n"), text.lstrip("\n")
         if printed:
             printed = self._line_ends + printed
-            self._page.console.print(Text(printed, self._style, end=""), end="", soft_wrap=True)
+            self._page.text(printed, self._style, self._wrap)
             self._line_ends = ""
         self._line_ends += text[len(text.rstrip("\n")) :]
 
@@ -195,7 +218,7 @@ class _GrowingRegion:
         self._tail = ""
         self._live: Live | None = None
         console = page.console
-        if console.is_terminal and not console.is_dumb_terminal:
+        if page.redraws:
             page.gap()
             self._live = Live(self, console=console, transient=True, refresh_per_second=12)
             self._live.start()

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
 import anyio
 
-from streamparse.arguments import ERROR_MODES, ErrorMode
+from streamparse.arguments import ERROR_MODES
 from streamparse.cli.command import Command
 from streamparse.cli.infer import inferred
-from streamparse.cli.inputs import LIMIT_NAMES, input_descriptor, limit_in, pieces, text_in, tools_in
+from streamparse.cli.inputs import (
+    LIMIT_NAMES,
+    input_descriptor,
+    input_name,
+    limit_in,
+    pieces,
+    text_in,
+    tools_in,
+)
 from streamparse.cli.live import LiveView, console_on
 from streamparse.cli.output import EventLines, MessageLine, Output, show
 from streamparse.limits import Limits
@@ -22,6 +29,7 @@ EXAMPLES = """\
   streamparse parse --template qwen3 output.txt
   curl -sN http://localhost:8000/raw | streamparse parse --template gpt_oss
   streamparse parse --template ./my-model/ --prefix-file prompt.txt --tools tools.json output.txt
+  streamparse parse --template qwen3 --deltas output.txt | grep region_delta
   streamparse parse --template qwen3 --output message output.txt | jq .tool_calls"""
 
 OUTPUTS: dict[str, type[Output]] = {"events": EventLines, "message": MessageLine}
@@ -52,6 +60,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="report",
         help="what is malformed ends the parsing (strict), is reported (report, the default), or is mended where safe",
     )
+    parser.add_argument("--deltas", action="store_true", help="events with a call's name and arguments as they come")
+    parser.add_argument("--spans", action="store_true", help="events with their place: start, end, captures")
+    parser.add_argument("--call-ids", action="store_true", help="an id for each call whose model wrote none")
+    parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="FIELD",
+        help="switch a field off, its markup is text then; may be given several times (such as tool_calls)",
+    )
     parser.add_argument(
         "--limit",
         action="append",
@@ -69,33 +87,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Parse the input; the exit code says whether all of it was well-formed."""
-    source = inferred(arguments.chat_template).template if arguments.chat_template else arguments.template
-    template = load_response_template(source)
+    template = load_response_template(
+        inferred(arguments.chat_template).template if arguments.chat_template else arguments.template
+    )
     prefix = text_in(arguments.prefix_file) if arguments.prefix_file else arguments.prefix or ""
     tools = tools_in(arguments.tools) if arguments.tools else None
-    limits = Limits(**dict(arguments.limit))
+    options = {
+        "errors": arguments.errors,
+        "deltas": arguments.deltas,
+        "spans": arguments.spans,
+        "call_ids": arguments.call_ids,
+        "without": arguments.without,
+        "limits": Limits(**dict(arguments.limit)),
+    }
     with input_descriptor(arguments.file) as descriptor:
-        output = _output(arguments.output, template)
-        return anyio.run(_parse, descriptor, template, prefix, tools, arguments.errors, limits, output)
+        source = pieces(descriptor, input_name(arguments.file))
+        stream = parse_stream(source, template, prefix=prefix, tools=tools, **options)
+        return anyio.run(show, stream, _output(arguments.output, template))
 
 
 def _output(chosen: str | None, template: ResponseTemplate) -> Output:
     if chosen is None and sys.stdout.isatty():
         return LiveView(console_on(), template)
     return OUTPUTS[chosen or "events"]()
-
-
-async def _parse(
-    descriptor: int,
-    template: ResponseTemplate,
-    prefix: str,
-    tools: list[Any] | None,
-    errors: ErrorMode,
-    limits: Limits,
-    output: Output,
-) -> int:
-    stream = parse_stream(pieces(descriptor), template, prefix=prefix, tools=tools, errors=errors, limits=limits)
-    return await show(stream, output)
 
 
 COMMAND = Command("parse a model's output while it is being written", EXAMPLES, add_arguments, run)

@@ -61,6 +61,56 @@ def test_malformed_output_is_exit_code_1_and_the_rest_is_kept(
     assert len(streams.err.splitlines()) == 1
 
 
+def test_what_the_parser_can_add_can_be_asked_for(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--deltas", "--spans", "--call-ids", "--without", "reasoning_content"]
+    assert main(["parse", "-t", "qwen3", *flags, str(written)]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    (delta,) = [event for event in events if event["type"] == "region_delta"]
+    assert delta["name"] == "f"
+    assert delta["arguments"] == '{"a":1}'
+    assert delta["id"] == events[-1]["message"]["tool_calls"][0]["id"]
+    assert events[0] == {"type": "region_open", "field": "content", "start": 0, "end": 0, "captures": {}}
+    assert events[-1]["message"]["content"] == "<think>Hm.</think>Hi"
+
+
+def test_a_field_that_cannot_be_switched_off_is_exit_code_2(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["parse", "-t", "qwen3", "--without", "thoughts", str(written)]) == 2
+    assert "thoughts" in stderr_line(capsys)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "output.txt").write_text(COMPLETE, encoding="utf-8-sig")
+    (tmp_path / "prompt.txt").write_text("<|im_start|>assistant\n", encoding="utf-8-sig")
+    (tmp_path / "tools.json").write_text("[]", encoding="utf-8-sig")
+    files = ["--prefix-file", str(tmp_path / "prompt.txt"), "--tools", str(tmp_path / "tools.json")]
+    assert main(["parse", "-t", "qwen3", *files, str(tmp_path / "output.txt")]) == 0
+    first = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert first == {"type": "region_open", "field": "reasoning_content"}
+
+
+@pytest.mark.parametrize("command", [["parse", "-t", "qwen3"], ["guess"]], ids=["parse", "guess"])
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (COMPLETE.encode("utf-16"), "UTF-16"),
+        (COMPLETE.encode("utf-16-le"), "UTF-16"),
+        (COMPLETE.encode("utf-16-be"), "UTF-16"),
+        (COMPLETE.encode("utf-32"), "UTF-16 (or UTF-32)"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "binary"),
+        (b"\x1f\x8b\x08\x00\x00\x00\x00\x00", "binary"),
+    ],
+    ids=["UTF-16", "UTF-16 without mark", "big-endian", "UTF-32", "PNG", "gzip"],
+)
+def test_what_is_no_utf_8_text_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str], data: bytes, said: str
+) -> None:
+    (tmp_path / "output").write_bytes(data)
+    assert main([*command, str(tmp_path / "output")]) == 2
+    line = stderr_line(capsys)
+    assert said in line
+    assert str(tmp_path / "output") in line
+
+
 def test_strict_stops_at_malformed_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "output.txt"
     path.write_text(MALFORMED)
@@ -193,7 +243,9 @@ def test_limits_can_be_changed(written: Path, capsys: pytest.CaptureFixture[str]
     assert main([*command, "regions=100", "--limit", "region_text=1000"]) == 0
     capsys.readouterr()
     assert main([*command, "regions=1"]) == 1
-    assert "Limits.regions" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "raise it with --limit regions=NUMBER" in error
+    assert "Limits.regions" not in error
 
 
 @pytest.mark.parametrize("limit", ["regions", "regions=", "regions=many", "regions=0", "region=5", "=5"])

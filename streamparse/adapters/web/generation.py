@@ -18,11 +18,11 @@ from contextlib import aclosing
 
 from streamparse.adapters.web.inputs import Input
 from streamparse.adapters.web.pace import Turns
-from streamparse.cli.live import is_end_mark
 from streamparse.errors import StreamparseError
 from streamparse.events import Event, message_event
 from streamparse.parser import ResponseParser
 from streamparse.template import ResponseTemplate
+from streamparse.template.end_mark import is_end_mark
 
 
 async def events_of(made: Input, turns: Turns) -> AsyncIterator[Event]:

@@ -180,6 +180,46 @@ def test_a_pasted_output_is_parsed(open_tab: OpenTab) -> None:
         until(tab, "() => document.activeElement.dataset.key === 'g2'")
 
 
+@pytest.mark.parametrize("width", [390, 800, 1280])
+def test_a_pasted_output_is_in_sight_and_says_if_all_is_paused(open_tab: OpenTab, width: int) -> None:
+    with served([text_input(f"old {number}") for number in range(12)], paused=True) as page:
+        tab = open_tab(page.url, width=width)
+        until(tab, "() => document.querySelectorAll('.card').length === 12")
+        tab.evaluate("() => scrollTo(0, document.body.scrollHeight)")
+        tab.keyboard.press("n")
+        tab.fill("[name=text]", TEXT)
+        tab.keyboard.press("Control+Enter")
+        until(tab, "() => document.activeElement.dataset.key === 'g13'")
+        assert tab.locator("dialog[open]").count() == 0
+        tab.wait_for_selector(".card[data-key=g13] .word:has-text('paused')")
+        assert "paused" in shown(tab, "#news")
+        top = tab.evaluate("() => document.activeElement.getBoundingClientRect().top")
+        assert tab.evaluate("() => document.querySelector('.bar').getBoundingClientRect().bottom") <= top + 1
+        assert top < 300
+        tab.keyboard.press(" ")
+        until_all_are_over(tab, 13)
+        assert "paused" not in shown(tab, ".card[data-key=g13] .word")
+
+
+@pytest.mark.parametrize("shortcuts", [True, False])
+def test_escape_leaves_the_enlarged_card(open_tab: OpenTab, shortcuts: bool) -> None:
+    with served([text_input("one"), text_input("two")]) as page:
+        tab = open_tab(page.url)
+        until_all_are_over(tab, 2)
+        if not shortcuts:
+            tab.click("#keys")
+            tab.uncheck("#keys-on")
+            tab.keyboard.press("Escape")
+        tab.click(".card:first-child .enlarge")
+        tab.click("#paste")
+        tab.keyboard.press("Escape")
+        assert tab.locator("dialog[open]").count() == 0
+        assert tab.locator(".card.large").count() == 1, "that was the dialog's"
+        tab.keyboard.press("Escape")
+        assert tab.locator(".card.large").count() == 0
+        assert tab.locator(".card .enlarge[aria-pressed=true]").count() == 0
+
+
 def test_a_chat_template_is_inferred_from(open_tab: OpenTab) -> None:
     chat = (
         "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"

@@ -12,6 +12,7 @@ export class Board {
   onnews = () => {};
   #cards = new Map();
   #wanted = null; // the key of a card that is to have the focus when it comes
+  #paused = false;
 
   constructor(main, connection) {
     this.main = main;
@@ -42,8 +43,25 @@ export class Board {
   focus(key) {
     const card = this.#cards.get(key);
     this.#wanted = card ? null : key;
-    card?.element.focus();
+    card?.element.focus({ preventScroll: true });
     card?.element.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Moves the focus to a new card, now or when it comes, and says so where nothing will happen on it. */
+  present(key) {
+    this.focus(key);
+    if (this.#paused) this.onnews("All is paused: press space to go on.");
+  }
+
+  /** Says on each card that is not over whether all are paused. */
+  pause(paused) {
+    this.#paused = paused;
+    for (const card of this.#cards.values()) card.pause(paused);
+  }
+
+  /** Makes enlarged cards small again. */
+  shrink() {
+    for (const card of this.#cards.values()) if (card.large) card.enlarge();
   }
 
   /** Moves the focus on by so many cards. */
@@ -56,6 +74,7 @@ export class Board {
 
   #make(about) {
     const card = new Card(about, this.connection.subscribe(about.key));
+    card.pause(this.#paused);
     card.onover = (text) => this.onnews(text);
     card.element.querySelector(".enlarge").addEventListener("click", () => card.enlarge());
     for (const action of ["edit", "save", "remove"]) {

@@ -18,12 +18,15 @@ const COMPARED = {
 };
 const WORDS = { waiting: "waiting", running: "writing", complete: "complete", stopped: "stopped", failed: "failed", refused: "lost" };
 
+const PAUSED = "paused · space to go on";
+
 export class Card {
   element = copyOf("card");
   onover = () => {};
   #events = [];
   #frames = new Frames(() => this.#draw());
   #over = false;
+  #paused = false;
 
   constructor(about, generation) {
     this.about = about;
@@ -42,6 +45,16 @@ export class Card {
   leave() {
     if (!this.generation.done) this.generation.leave();
     this.element.remove();
+  }
+
+  get large() {
+    return this.element.classList.contains("large");
+  }
+
+  /** Whether all generations are paused; shown until this one is over. */
+  pause(paused) {
+    this.#paused = paused && !this.about.live;
+    this.#frames.ask();
   }
 
   enlarge() {
@@ -86,11 +99,12 @@ export class Card {
     const repaired = state.regions.filter((region) => region.repaired).length;
     const calls = state.message?.tool_calls?.length ?? 0;
     this.element.dataset.state = status;
+    this.element.toggleAttribute("data-paused", this.#paused && !done);
     this.#part(".stop").hidden = done || !this.about.live;
     this.element.toggleAttribute("data-faulty", faulty > 0);
     this.element.toggleAttribute("data-repaired", repaired > 0);
     const counts = [calls && counted(calls, "call"), repaired && `${repaired} repaired`, faulty && `${faulty} malformed`].filter(Boolean);
-    const words = [WORDS[status], ...(done ? counts : [])];
+    const words = [this.#paused && !done ? PAUSED : WORDS[status], ...(done ? counts : [])];
     this.#part(".word").textContent = words.join(" · ");
     const share = done ? 1 : this.about.live ? 0 : Math.min(this.raw.characters / Math.max(this.about.length, 1), 1);
     this.#part(".progress span").style.transform = `scaleX(${share})`;

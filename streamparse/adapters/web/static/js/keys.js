@@ -27,8 +27,8 @@ export class Keys {
   }
 
   #press(event) {
-    if (!this.#on.checked || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (event.target.closest("input, textarea, select")) return;
+    if (!(this.#on.checked || ALWAYS.has(event.key)) || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (!ALWAYS.has(event.key) && event.target.closest("input, textarea, select")) return;
     if (event.key === " " && event.target.closest("button, summary, a")) return; // the key is theirs
     const act = this.shortcuts.find(([keys]) => keys.includes(event.key))?.[2];
     if (!act) return;
@@ -37,4 +37,5 @@ export class Keys {
   }
 }
 
-const NAMES = { " ": "space" };
+const NAMES = { " ": "space", Escape: "Esc" };
+const ALWAYS = new Set(["Escape"]); // no character, so nothing that is typed has it

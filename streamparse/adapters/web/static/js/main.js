@@ -32,6 +32,7 @@ const asking = new AskForm();
 
 control.onstate = (state) => {
   pace.show(state.pace);
+  board.pause(state.pace.paused);
   paste.offer(state.templates);
   asking.show(state.model);
   board.show(state.generations);
@@ -40,7 +41,7 @@ control.onstate = (state) => {
 board.onnews = say;
 paste.onparse = async (request) => (await control.ask("parse", { request })).key;
 asking.onask = (question, think) => control.ask("ask", { question, think });
-paste.onparsing = (key) => board.focus(key);
+paste.onparsing = (key) => board.present(key);
 
 const actions = {
   async edit({ about: { key } }) {
@@ -63,7 +64,8 @@ const keys = new Keys([
   [["r"], "again, from the start", pace.again],
   [["j"], "next generation", () => board.move(1)],
   [["k"], "generation before", () => board.move(-1)],
-  [["e"], "enlarge it, or make it small again", () => board.current?.enlarge()],
+  [["e"], "enlarge it", () => board.current?.enlarge()],
+  [["Escape"], "make it small again", () => board.shrink()],
   [["s"], "save it as a file", () => act("save", board.current)],
   [["n"], "parse an output of your own", () => paste.open()],
   [["t"], "light or dark", toggleTheme],

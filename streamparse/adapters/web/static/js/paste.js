@@ -12,6 +12,7 @@ export class PasteDialog {
   #dialog = document.getElementById("paste-dialog");
   #form = document.getElementById("paste-form");
   #problem = this.#dialog.querySelector(".problem");
+  #submit = this.#form.querySelector("[type=submit]");
   #title = null;
 
   constructor() {
@@ -23,6 +24,11 @@ export class PasteDialog {
       if (target.name === "kind") this.#showKind();
       if (target.name === "bundled") this.#showHint();
       if (target.name === "file" && target.files[0]) this.#send(() => fileRequest(target.files[0]));
+    });
+    this.#form.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      if (!this.#submit.disabled) this.#form.requestSubmit(this.#submit);
     });
     this.#dialog.querySelector(".dismiss").addEventListener("click", () => this.#dialog.close());
   }
@@ -83,8 +89,7 @@ export class PasteDialog {
   }
 
   async #send(make) {
-    const button = this.#form.querySelector("[type=submit]");
-    button.disabled = true;
+    this.#submit.disabled = true;
     this.#problem.hidden = true;
     try {
       const key = await this.onparse(await make());
@@ -96,7 +101,7 @@ export class PasteDialog {
       this.#problem.hidden = false;
       this.#problem.scrollIntoView({ block: "nearest" });
     } finally {
-      button.disabled = false;
+      this.#submit.disabled = false;
       this.#form.elements.file.value = "";
     }
   }
