@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from streamparse.infer.anchors import find_closers, find_further_anchors
 from streamparse.infer.content import Content, find_content
 from streamparse.infer.conversation import Prober
-from streamparse.infer.envelope import Envelope, find_envelope, find_further_anchors
+from streamparse.infer.envelope import Envelope, find_envelope
 from streamparse.infer.phrasing import find_phrasing
 from streamparse.infer.reasoning import Reasoning, find_reasoning
 from streamparse.infer.render import Renderer
@@ -29,7 +30,7 @@ READERS = (read_json_calls, read_named_json, read_dialect, read_pythonic, read_t
 @dataclass(frozen=True)
 class Analysis:
     """What was found. ``readings`` are the ways to read tool calls, the likeliest first; ``anchors`` are further texts
-    after which a turn may begin."""
+    after which a turn may begin, ``closers`` those after which nothing is the model's up to the next anchor."""
 
     prober: Prober
     envelope: Envelope
@@ -38,6 +39,7 @@ class Analysis:
     observed: Observed | None
     readings: tuple[Reading, ...]
     anchors: tuple[str, ...]
+    closers: tuple[str, ...]
 
     @property
     def ends(self) -> tuple[str, ...]:
@@ -57,8 +59,9 @@ def analyze(renderer: Renderer) -> Analysis:
         envelope = shortened
         observed, content, readings = _calls_and_content(prober, envelope, reasoning)
     speaker = observed.prober if observed is not None else prober
-    anchors = tuple(find_further_anchors(speaker, envelope.anchor))
-    return Analysis(prober, envelope, reasoning, content, observed, readings, anchors)
+    anchors = tuple(find_further_anchors(speaker, envelope, reasoning))
+    closers = tuple(find_closers(speaker, envelope, (*content.ends, *envelope.ends), anchors))
+    return Analysis(prober, envelope, reasoning, content, observed, readings, anchors, closers)
 
 
 def _calls_and_content(

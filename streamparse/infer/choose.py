@@ -14,12 +14,15 @@ from typing import Any
 
 from streamparse.infer.analysis import Analysis
 from streamparse.infer.cases import Case, Message
-from streamparse.infer.compose import compose
+from streamparse.infer.compare import loosely
+from streamparse.infer.compose import compose, start_anchor
 from streamparse.infer.content import Content
 from streamparse.infer.conversation import PROBE_WORDS
 from streamparse.infer.reasoning import Reasoning
 from streamparse.infer.tools.reading import BEFORE_OBJECT, Reading, noise
 from streamparse.infer.verify import failures
+from streamparse.short_forms import parse_response
+from streamparse.template import ResponseTemplate, load_response_template
 
 Candidate = tuple[dict[str, Any], Reading | None]
 
@@ -36,7 +39,33 @@ def choose(analysis: Analysis, cases: Mapping[str, Sequence[Case]]) -> Candidate
             best, fewest = (template, reading), len(failed)
         if not failed:
             break
-    return best if best is not None else (compose(_bare(analysis), None), None)
+    template, reading = best if best is not None else (compose(_bare(analysis), None), None)
+    return _without_prefilled_text(analysis, template), reading
+
+
+def _without_prefilled_text(analysis: Analysis, template: dict[str, Any]) -> dict[str, Any]:
+    """The same with anchors that take in what a generation prompt writes for the model and that would be read as text.
+
+    What a prompt opens, the model goes on with. What it opens and closes (``<think>`` and a word that there will be
+    none), or writes without marks, was never generated.
+    """
+    envelope = analysis.envelope
+    loaded = load_response_template(template)
+    texts = []
+    for prompt in envelope.prompts:
+        begin = loosely(envelope.anchor).search(prompt.tail) if envelope.anchor else None
+        if begin is not None and any(_text_of_prompt(loaded, prompt.tail)):
+            texts.append(prompt.tail[begin.start() :])
+    if not texts:
+        return template
+    others = {key: value for key, value in template.items() if not key.startswith("start_anchor")}
+    return {**others, **start_anchor([envelope.anchor, *analysis.anchors, *texts], analysis.closers)}
+
+
+def _text_of_prompt(template: ResponseTemplate, prompt: str) -> Iterator[str]:
+    """The texts that a message has by its prompt alone."""
+    message = parse_response("", template, prefix=prompt, errors="report")
+    yield from (text for key in ("content", "reasoning_content") if (text := str(message.get(key) or "").strip()))
 
 
 def _candidates(analysis: Analysis) -> Iterator[tuple[Analysis, Reading | None]]:
@@ -74,7 +103,8 @@ def _bare(analysis: Analysis) -> Analysis:
     safe = [anchor for anchor in (analysis.envelope.anchor, *analysis.anchors) if not _holds_probe(anchor)]
     envelope = replace(analysis.envelope, anchor=safe[0] if safe else "", ends=())
     ends = tuple(end for end in analysis.content.ends if not _holds_probe(end))
-    return replace(analysis, envelope=envelope, reasoning=Reasoning(), content=Content("plain", ends=ends), anchors=())
+    content = Content("plain", ends=ends)
+    return replace(analysis, envelope=envelope, reasoning=Reasoning(), content=content, anchors=(), closers=())
 
 
 def _holds_probe(text: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from streamparse.infer.analysis import Analysis
-from streamparse.infer.tools.reading import BEFORE_OBJECT, Reading, either, flexible, noise
+from streamparse.infer.tools.reading import BEFORE_OBJECT, Reading, anything_but, either, flexible, noise, quoted
 from streamparse.template.policy import EXTENSION_KEY
 
 ResponseTemplateSource = dict[str, Any]
@@ -32,8 +32,8 @@ def compose(analysis: Analysis, reading: Reading | None, left_over: Sequence[str
     fields["content"] = _content_field(analysis, reading, left_over, header)
     if reading is not None:
         fields["tool_calls"] = reading.field
-    anchors = _anchor([analysis.envelope.anchor, *analysis.anchors])
-    template = {"version": 1, "defaults": {"role": "assistant"}, **anchors, "fields": fields}
+    anchor = start_anchor([analysis.envelope.anchor, *analysis.anchors], analysis.closers)
+    template = {"version": 1, "defaults": {"role": "assistant"}, **anchor, "fields": fields}
     policies = {"fields": {"tool_calls": dict(reading.policy)}} if reading is not None and reading.policy else None
     return {**template, EXTENSION_KEY: policies} if policies else template
 
@@ -47,12 +47,33 @@ def _with_optional_header(reading: Reading, header: str) -> Reading:
     return replace(reading, field={**reading.field, "open_pattern": header + rest})
 
 
-def _anchor(anchors: Sequence[str]) -> dict[str, Any]:
-    """The start anchor: literals, or the end of the prompt where nothing marks the turn."""
-    texts = [text for text in anchors if text.strip()]
+def start_anchor(begins: Sequence[str], closers: Sequence[str]) -> dict[str, Any]:
+    """The start anchor: behind what begins a turn of the model; or else, behind a closed turn, up to the next of those.
+
+    A prompt may go on behind the model's last turn without beginning another one. All that follows a closer is then
+    none of the model's. Where nothing marks a turn, the anchor is the end of the prompt.
+
+    >>> start_anchor(["<|bot|>"], [])
+    {'start_anchor': '<|bot|>'}
+    >>> start_anchor(["<|bot|>"], ["<|end|>"])
+    {'start_anchor_pattern': '<\\\\|bot\\\\|>|<\\\\|end\\\\|>(?:[^<]++|(?!<\\\\|bot\\\\|>)<)*+'}
+    """
+    texts = sorted(dict.fromkeys(text for text in begins if text.strip()), key=len, reverse=True)
     if not texts:
         return {"start_anchor_pattern": r"\Z"}
-    return {"start_anchor": texts[0] if len(texts) == 1 else texts}
+    if not closers:
+        return {"start_anchor": texts[0] if len(texts) == 1 else texts}
+    any_of_them = "|".join(map(quoted, texts))
+    first = anything_but(*texts)
+    closed = "|".join(map(quoted, sorted(closers, key=len, reverse=True)))
+    closed = f"(?:{closed})" if len(closers) > 1 else closed
+    return {"start_anchor_pattern": rf"{any_of_them}|{closed}(?:{first}++|(?!{any_of_them}){_one_of(first)})*+"}
+
+
+def _one_of(others: str) -> str:
+    """The characters that a class leaves out."""
+    chars = others[2:-1]
+    return chars if len(chars) == 1 and chars not in "()[]{}.*+?^$|" else f"[{chars}]"
 
 
 def _content_field(

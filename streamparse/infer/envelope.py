@@ -27,13 +27,10 @@ from streamparse.infer.conversation import (
     CONTENT,
     FIRST,
     REASONING,
-    RESULT,
-    USER,
     Prober,
     Said,
     Switches,
     after_last,
-    declarations,
 )
 from streamparse.infer.sandbox import Refusal
 
@@ -161,7 +158,8 @@ def _generation_prompts(prober: Prober) -> Iterable[GenerationPrompt]:
     default = prober.prompt()
     yield GenerationPrompt({}, default)
     seen = {default}
-    begun = len(common_prefix([default, prober.bare()]))
+    bare = prober.bare()
+    begun = len(common_prefix([default, bare])) - (default == bare)  # without a generation prompt, one may add text
     settings = [(name, value) for name, values in prober.renderer.switches.items() for value in values]
     for name, value in settings[:MAX_SWITCHES]:
         if len(seen) > MAX_PROMPTS:
@@ -213,25 +211,3 @@ def _without_beginning_of(frame: Envelope, end: str) -> str:
         if begun and end.rstrip().endswith(begun) and end.strip() != begun:
             return end.rstrip()[: -len(begun)]
     return end
-
-
-def find_further_anchors(prober: Prober, anchor: str) -> list[str]:
-    """Where the turn begins in prompts that the anchor is not in: with tools, and behind a tool's result."""
-    found: dict[str, None] = {}
-    for tail in _other_prompts(prober):
-        if not anchor or loosely(anchor).search(tail) is None:
-            parts = pieces(tail)
-            tags = [at for at, part in enumerate(parts) if len(part) >= 3 and is_mark(part)]
-            if tags:
-                found["".join(parts[tags[-1] :])] = None
-    return list(found)
-
-
-def _other_prompts(prober: Prober) -> Iterable[str]:
-    """What follows the question, or the result, in prompts of other kinds."""
-    calling = prober.message(Said(calls=(FIRST,)))
-    for word, after, tools in ((USER, [], declarations((FIRST,))), (RESULT, [calling, prober.result(FIRST)], None)):
-        try:
-            yield after_last(prober.render(None, after=after, tools=tools, generation_prompt=True), word)
-        except Refusal:
-            continue

@@ -25,6 +25,7 @@ def as_data(analysis: Analysis, reading: Reading | None, template: Mapping[str, 
         "phrasing": _phrasing(analysis),
         "anchor": envelope.anchor,
         "further_anchors": list(analysis.anchors),
+        "closers": list(analysis.closers),
         "generation_prompts": [
             {"switches": dict(switches), "prefill": prefill} for switches, prefill in envelope.prefills()
         ],
@@ -88,6 +89,8 @@ def _findings(analysis: Mapping[str, Any]) -> list[str]:
     """What was found, a line each, with the comparison that taught it."""
     anchors = [analysis["anchor"], *analysis["further_anchors"]]
     lines = [f"the turn begins behind {' or '.join(map(repr, anchors))}: what prompts and turns begin with"]
+    if closers := " or ".join(map(repr, analysis["closers"])):
+        lines.append(f"behind {closers} nothing of a prompt is the model's, up to where the next turn begins")
     for prompt in analysis["generation_prompts"]:
         if prompt["prefill"].strip():
             under = f" with {prompt['switches']}" if prompt["switches"] else ""

@@ -98,7 +98,7 @@ def infer_response_template(
     ... )
     >>> inference.verified
     True
-    >>> inference.template["start_anchor"], inference.template["fields"]["content"]["close_pattern"]
+    >>> inference.analysis["anchor"], inference.template["fields"]["content"]["close_pattern"]
     ('<|assistant|>', '<\\\\|end\\\\|>\\\\s*')
     """
     chat_template = read_chat_template(source)

@@ -19,6 +19,7 @@ import openai
 import pytest
 
 from streamparse.cli import main
+from streamparse.template.bundled import bundled_source
 
 TEXT = '<think>Hm.</think>Hi<tool_call>{"name": "f", "arguments": {"x": 1}}</tool_call><|im_end|>'
 CHATML = (
@@ -148,12 +149,12 @@ def test_the_response_template_is_the_folders_own_or_inferred(folder: Path) -> N
         template: Any = settings_of(arguments).template
         return template.source
 
-    assert template_of()["start_anchor"] == "<|im_start|>assistant\n"
+    assert template_of()["start_anchor_pattern"].startswith(r"<\|im_start\|>assistant")
     own = {"start_anchor": "@", "fields": {"content": {}}}
     config = json.loads((folder / "tokenizer_config.json").read_text())
     (folder / "tokenizer_config.json").write_text(json.dumps({**config, "response_template": own}))
     assert template_of() == own
-    assert template_of("-t", "qwen3")["start_anchor"] == "<|im_start|>assistant\n"
+    assert template_of("-t", "qwen3") == bundled_source("qwen3")
 
 
 def test_streamparse_and_its_command_need_none_of_what_adapters_need() -> None:

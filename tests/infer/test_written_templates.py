@@ -42,7 +42,7 @@ def test_a_call_with_tagged_arguments_has_this_response_template() -> None:
     assert inferred(CALLS, "the key behind an equals sign").template == {
         "version": 1,
         "defaults": {"role": "assistant"},
-        "start_anchor": "<|assistant|>",
+        "start_anchor_pattern": r"<\|assistant\|>|(?:<\|user\|>|<\|tool\|>|<\|end\|>)(?:[^<]++|(?!<\|assistant\|>)<)*+",
         "fields": {
             "content": {"close_pattern": r"<\|end\|>\s*", "repeats": True, "join": "\n\n"},
             "tool_calls": {
@@ -80,7 +80,7 @@ def test_a_running_number_is_any_number() -> None:
 
 def test_the_anchor_leaves_out_what_opens_reasoning() -> None:
     inference = infer_response_template(REASONING["opened by every prompt"][1])
-    assert inference.template["start_anchor"] == "<|assistant|>"
+    assert inference.analysis["anchor"] == "<|assistant|>"
     assert inference.analysis["generation_prompts"] == [{"switches": {}, "prefill": "<think>\n"}]
 
 

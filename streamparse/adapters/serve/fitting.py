@@ -10,7 +10,9 @@ from __future__ import annotations
 from streamparse.adapters.serve.errors import RequestError
 from streamparse.adapters.serve.prompt import PromptRenderer
 from streamparse.adapters.serve.settings import Settings
-from streamparse.parser import ResponseParser
+from streamparse.matching.delimiter import Delimiter
+from streamparse.stages.anchor import AnchorTrim
+from streamparse.template import load_response_template
 
 _QUESTION = [{"role": "user", "content": "Hi"}]
 
@@ -28,7 +30,23 @@ def misfit(settings: Settings) -> str | None:
         )
     except RequestError as error:
         return f"a simple question can't be put to the model: {error}"
-    parser = ResponseParser(settings.template, prompt, errors="report")
-    if any(problem["type"] == "anchor_missing" for problem in parser.problems):
+    if not _begins_a_turn(load_response_template(settings.template).start_anchor, prompt):
         return "the start anchor of the response template is not in the chat template's prompts; is it the model's?"
     return None
+
+
+def _begins_a_turn(anchor: Delimiter, prompt: str) -> bool:
+    """Whether what is written behind the prompt is behind the anchor too.
+
+    An anchor may also be "all that follows a closed turn", which families share whose turns begin in other ways.
+    """
+
+    def trimmed(text: str) -> tuple[bool, bool]:
+        stage = AnchorTrim(anchor, keep_unanchored=False)
+        kept = stage.feed(text)
+        return bool(stage.found), bool(kept)
+
+    found, _ = trimmed(prompt)
+    _, kept = trimmed(f"{prompt}x")
+    anywhere, _ = trimmed("x")
+    return found and (kept or anywhere)
