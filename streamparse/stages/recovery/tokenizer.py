@@ -242,10 +242,16 @@ class RecoveringTokenizer:
             if not scanner.idle:
                 pass  # what was read before this may be the beginning of a delimiter: this goes on behind it
             elif segment.place is not None:
-                scanner.rewind(*segment.place)
+                self._rewind(*segment.place)
             elif segment.again:
-                scanner.rewind(writer.written, writer.before)
+                self._rewind(writer.written, writer.before)
             self._take(*scanner.scan(segment.text, segment.start))
+
+    def _rewind(self, position: int, before: str) -> None:
+        """Go back to a place; what took no text there is not found there again in a mode that has been there."""
+        self._scanner.rewind(position, before)
+        if position == self._zero_width[0] and self.mode.name in self._zero_width[1]:
+            self._scanner.forbid_zero_width_here()
 
     def _take(self, released: str, match: Match | None, text: str, resume: int) -> None:
         """Let the mode take what was scanned; what follows the match is read next."""
