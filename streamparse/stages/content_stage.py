@@ -23,9 +23,6 @@ class ContentStage:
     first mends what is safe to mend.
 
     In the lenient modes a text longer than its limit is not kept any further, and has no value.
-
-    ``finish_reason`` may be set before the last batch: with ``"length"`` a region that the generation ended inside is
-    incomplete whatever its text says.
     """
 
     def __init__(self, *, lenient: bool = False, repair: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -34,7 +31,6 @@ class ContentStage:
         self._limits = limits
         self._body = Body()
         self._too_long = False
-        self.finish_reason: str | None = None
 
     def feed(self, batch: list[Item]) -> list[Item]:
         """The batch with its ended regions parsed; the very same list where it has only events."""
@@ -101,8 +97,8 @@ class ContentStage:
         field = region.field
         ended_inside = not region.closed and field.close is not None
         if self._lenient and not region.closed and not field.streams:
-            cut_off = region.complete is False or (region.complete is None and self.finish_reason is None)
-            region.incomplete = self.finish_reason == "length" or (ended_inside and cut_off)
+            cut_off = region.complete is False or (region.complete is None and region.finish_reason is None)
+            region.incomplete = region.finish_reason == "length" or (ended_inside and cut_off)
         if region.incomplete and self._read_whole_calls(region):
             return
         if region.incomplete:
@@ -126,7 +122,7 @@ class ContentStage:
 
     def _read_whole_calls(self, region: RegionEnd) -> bool:
         """Read the calls of a list that were whole when the generation ended, if there are any; the rest is a fault."""
-        whole = whole_calls(region.field, region.text, cut_off=self.finish_reason == "length")
+        whole = whole_calls(region.field, region.text, cut_off=region.finish_reason == "length")
         if whole is None:
             return False
         part = replace(region, text=whole.text, repaired=[], faults=[])
