@@ -13,6 +13,7 @@ from streamparse.errors import ContentError, LimitError, ParseError
 from streamparse.limits import DEFAULT_LIMITS, Limits, how_to_raise
 from streamparse.repair import Damaged, Unmended, check_tags, mend, read_quoting_tags
 from streamparse.stages.body import Body
+from streamparse.stages.deltas.plan import is_call_field
 from streamparse.stages.region import Prefill, RegionEnd
 from streamparse.stages.region_writer import Item
 from streamparse.stages.whole_calls import whole_calls
@@ -96,7 +97,7 @@ class ContentStage:
     def _parse(self, region: RegionEnd) -> None:
         field = region.field
         ended_inside = not region.closed and field.close is not None
-        if self._lenient and not region.closed and not field.streams:
+        if self._lenient and not region.closed and (not field.streams or is_call_field(field)):
             cut_off = region.complete is False or (region.complete is None and region.finish_reason is None)
             region.incomplete = region.finish_reason == "length" or (ended_inside and cut_off)
         if region.incomplete and self._read_whole_calls(region):

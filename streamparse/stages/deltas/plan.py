@@ -52,10 +52,10 @@ class CallSource:
 
 
 def is_call_field(field: Field) -> bool:
-    """Whether a field's values are tool calls, or may be."""
-    if field.streams:
-        return False
-    return field.name == "tool_calls" or field.policy.calls is not None or call_part(field.transform) is not None
+    """Whether a field's values are tool calls, or may be; a text or a number is part of one by its transform only."""
+    if field.policy.calls is not None or call_part(field.transform) is not None:
+        return True
+    return field.name == "tool_calls" and not field.streams
 
 
 def call_source(field: Field, content: str, captures: Mapping[str, str], *, lenient: bool) -> CallSource | None:
