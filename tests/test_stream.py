@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
@@ -495,6 +496,18 @@ async def test_cancelling_at_any_moment_leaves_nothing(way: dict[str, Any], kind
         tasks.cancel_scope.cancel()
     assert source.open == 0
     assert len(anyio.get_running_tasks()) == before
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way])
+async def test_a_source_that_is_cancelled_by_itself_has_failed(way: dict[str, Any]) -> None:
+    async def cancelled() -> AsyncIterator[str]:
+        yield "The answer is"
+        raise asyncio.CancelledError
+
+    events: list[Event] = []
+    with pytest.raises(SourceError, match="CancelledError"):
+        await collect_into(parse_stream(cancelled(), TEMPLATE, prefix="", **way), events)
+    assert "message" not in [event["type"] for event in events]
 
 
 async def test_an_error_of_the_reader_closes_the_source_and_is_its_own() -> None:
