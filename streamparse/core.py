@@ -21,7 +21,7 @@ from streamparse.stages.anchor import AnchorTrim
 from streamparse.stages.call_ids import CallIds
 from streamparse.stages.content_stage import ContentStage
 from streamparse.stages.deltas import DeltaStage
-from streamparse.stages.detokenize import Detokenizer
+from streamparse.stages.detokenize import MAY_BE_EMPTY, Detokenizer
 from streamparse.stages.message import MessageFold
 from streamparse.stages.recovery import RecoveringTokenizer
 from streamparse.stages.region import RegionEnd, up_to_each_end
@@ -180,7 +180,7 @@ class Core:
     def decode(self, piece: Any) -> list[str]:
         """The text of bytes or token ids (or of text, where that is what the detokenizer has seen so far)."""
         if self.detokenizer is None:
-            if not piece and not isinstance(piece, int):
+            if isinstance(piece, MAY_BE_EMPTY) and not piece:
                 return []
             self.detokenizer = Detokenizer(after_text=self.after_text)
         return self.detokenizer.feed(piece)
@@ -202,11 +202,10 @@ class Core:
     def finish(self, rest: str, finish_reason: str | None) -> list[Event]:
         """The last events: those of the text that is left, and of the end. What waits must have been worked off."""
         events: list[Event] = []
-        self._say_how_it_ended(finish_reason)
         self.large = math.inf
         for text in (rest, *(self.detokenizer.finish() if self.detokenizer is not None else ())):
             events += self._after_regions(self._regions.feed(text))
-        events += self._after_regions(self._regions.finish())
+        events += self._after_regions(self._end_regions(finish_reason))
         self._message.finish()
         return events
 
@@ -281,8 +280,7 @@ class Core:
             return items
 
         def end_regions() -> list[Any]:
-            self._say_how_it_ended(finish_reason())
-            return regions(self._regions.finish())
+            return regions(self._end_regions(finish_reason()))
 
         stages = [
             CoreStage("detokenize", self.decode, lambda: self.detokenizer.finish() if self.detokenizer else []),
@@ -300,10 +298,15 @@ class Core:
             CoreStage("message", lambda event: message.feed([event]), message.finish, parses_regions=True),
         ]
 
-    def _say_how_it_ended(self, finish_reason: str | None) -> None:
-        self._content.finish_reason = finish_reason
+    def _end_regions(self, finish_reason: str | None) -> list[Any]:
+        """What the end of the generation decides; a region that ends with it says why that was."""
         if isinstance(self._regions, RecoveringTokenizer):
             self._regions.cut_off = finish_reason == "length"
+        items = self._regions.finish()
+        for item in items:
+            if isinstance(item, RegionEnd):
+                item.finish_reason = finish_reason
+        return items
 
     def _after_regions(self, items: list[Any], amount: int = 0) -> list[Event]:
         """The events of what the regions' stage has made; ``amount`` is the text of it that no later stage knows."""

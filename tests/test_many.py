@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -22,7 +23,7 @@ class Model:
     """A source that knows how many pieces it has given, and whether it was left open."""
 
     def __init__(
-        self, text: str = TEXT, *, size: int = 5, fails: Exception | None = None, endless: bool = False
+        self, text: str = TEXT, *, size: int = 5, fails: BaseException | None = None, endless: bool = False
     ) -> None:
         self.pieces = [text[start : start + size] for start in range(0, len(text), size)]
         self.fails = fails
@@ -145,6 +146,15 @@ async def test_a_key_may_come_again_after_its_source_has_failed() -> None:
             seen.append(event)
     assert [event["type"] for event in seen if event["type"] in ("error", "message")] == ["error", "message"]
     assert seen[-1]["message"] == message()
+
+
+async def test_a_source_that_is_cancelled_by_itself_has_failed() -> None:
+    cancelled = Model("The answer is", fails=asyncio.CancelledError())
+    last = await last_events(parse_many({"a": cancelled, "b": Model()}, "qwen3", prefix=""))
+    assert (last["a"]["type"], last["b"]["type"]) == ("error", "message")
+    assert "CancelledError" in str(last["a"]["error"])
+    assert last["a"]["message"]["content"] == "The answer is"
+    assert cancelled.open == 0
 
 
 async def test_one_generation_can_be_cancelled_and_the_others_go_on() -> None:

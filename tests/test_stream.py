@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
@@ -192,6 +193,15 @@ async def test_pieces_may_be_text_bytes_or_token_ids(pieces: Any, options: dict[
     assert said(events) == said(of_the_core([TEXT]))
 
 
+async def pass_item(item: Any) -> list[Any]:
+    await checkpoint()
+    return [item]
+
+
+INNER: list[dict[str, Any]] = [{"inner_stages": {name: [Concurrent(pass_item)]}} for name in ("detokenize", "regions")]
+"""Ways with a stage inside that awaits."""
+
+
 @given(
     text=st.lists(
         st.sampled_from(["<think>", "</think>", "<call>", "</call>", '{"name": "f"}', "<", "a ", "é", "\n", "</"])
@@ -199,7 +209,8 @@ async def test_pieces_may_be_text_bytes_or_token_ids(pieces: Any, options: dict[
     places=st.lists(st.integers(0, 200), max_size=8),
     as_bytes=st.booleans(),
     source=st.sampled_from([list, iter, from_async]),
-    way=st.sampled_from([*WAYS, {"blocking": True}]),
+    way=st.sampled_from([*WAYS, {"blocking": True}, *INNER]),
+    finish_reason=st.sampled_from([None, "stop", "length"]),
     awaiting=st.lists(st.sampled_from(["batch", "generator", "ordered", "unordered"]), max_size=2),
 )
 async def test_the_way_in_which_a_text_is_streamed_never_shows(
@@ -208,12 +219,48 @@ async def test_the_way_in_which_a_text_is_streamed_never_shows(
     as_bytes: bool,
     source: Callable[[list[str]], Any],
     way: dict[str, Any],
+    finish_reason: str | None,
     awaiting: list[str],
 ) -> None:
     pieces = cut(text.encode() if as_bytes else text, *places)
+    end = [] if finish_reason is None else [End(finish_reason)]
     stages = [PASSING[kind] for kind in awaiting]
-    events = await collect(parse_stream(source(pieces), TEMPLATE, prefix="", stages=stages, **way))
-    assert said(events) == said(of_the_core([text]))
+    events = await collect(parse_stream(source([*pieces, *end]), TEMPLATE, prefix="", stages=stages, **way))
+    assert said(events) == said(of_the_core([text], finish_reason=finish_reason))
+
+
+@pytest.mark.parametrize("way", [*WAYS, *INNER])
+async def test_a_call_that_was_whole_before_the_cut_counts_in_each_way(way: dict[str, Any]) -> None:
+    text = '<call>{"name": "f"}\n<call>{"name": "g", "arg'
+    expected = of_the_core([text], finish_reason="length")
+    events = await collect(parse_stream(from_async([text, End("length")]), TEMPLATE, prefix="", **way))
+    assert events == expected
+    assert [call["function"]["name"] for call in events[-1]["message"]["tool_calls"]] == ["f"]
+
+
+NO_PIECES = [None, {}, 0.0, set(), False, 1.5, {"text": "a"}, object()]
+
+
+@pytest.mark.parametrize("before", [[], ["a"], [b"a"]], ids=["first", "after text", "after bytes"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("piece", NO_PIECES, ids=lambda piece: type(piece).__name__)
+async def test_what_is_no_piece_is_an_error_in_each_way(piece: Any, way: dict[str, Any], before: list[Any]) -> None:
+    stream = parse_stream(from_async([*before, piece, "b"]), TEMPLATE, prefix="", **way)
+    with pytest.raises(SourceError, match=f"not {type(piece).__name__}"):
+        await collect(stream)
+    parser = ResponseParser(TEMPLATE, "")
+    for piece_before in before:
+        parser.feed(piece_before)
+    with pytest.raises(SourceError, match=f"not {type(piece).__name__}"):
+        parser.feed(piece)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("nothing", ["", b"", bytearray(), [], ()], ids=repr)
+async def test_an_empty_piece_of_any_kind_says_nothing(nothing: Any, way: dict[str, Any]) -> None:
+    for pieces in ([nothing, "a"], ["a", nothing, "b"]):
+        events = await collect(parse_stream(from_async(pieces), TEMPLATE, prefix="", errors="strict", **way))
+        assert events[-1]["message"]["content"] == "".join(piece for piece in pieces if piece)
 
 
 async def pass_batch(batch: list[Event]) -> list[Event]:
@@ -449,6 +496,18 @@ async def test_cancelling_at_any_moment_leaves_nothing(way: dict[str, Any], kind
         tasks.cancel_scope.cancel()
     assert source.open == 0
     assert len(anyio.get_running_tasks()) == before
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way])
+async def test_a_source_that_is_cancelled_by_itself_has_failed(way: dict[str, Any]) -> None:
+    async def cancelled() -> AsyncIterator[str]:
+        yield "The answer is"
+        raise asyncio.CancelledError
+
+    events: list[Event] = []
+    with pytest.raises(SourceError, match="CancelledError"):
+        await collect_into(parse_stream(cancelled(), TEMPLATE, prefix="", **way), events)
+    assert "message" not in [event["type"] for event in events]
 
 
 async def test_an_error_of_the_reader_closes_the_source_and_is_its_own() -> None:

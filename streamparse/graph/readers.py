@@ -9,6 +9,7 @@ others waits more often than they do. By the time that its last chunk is sent, a
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import AsyncIterator, Collection, Hashable
 from typing import Any
 
@@ -18,7 +19,7 @@ from streamparse.errors import StreamparseError
 from streamparse.graph.channel import Channel
 from streamparse.graph.chunks import Open
 from streamparse.graph.closing import close
-from streamparse.graph.source import End, SourceReader, source_error
+from streamparse.graph.source import End, SourceReader, raised_by_source, source_error
 
 
 class Readers:
@@ -98,6 +99,10 @@ class Readers:
             with scope:
                 last = await self._hand_on(key, source, outbox)
         except Exception as error:
+            last = source_error(error)
+        except CancelledError as error:
+            if not raised_by_source(error):
+                raise
             last = source_error(error)
         finally:
             del self._scopes[key]

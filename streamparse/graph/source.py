@@ -11,6 +11,7 @@ are and even if the source never really waits.
 
 from __future__ import annotations
 
+from asyncio import CancelledError, current_task
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -90,6 +91,10 @@ class SourceReader:
             except (StopAsyncIteration, StreamparseError):
                 raise
             except Exception as error:
+                raise source_error(error) from error
+            except CancelledError as error:
+                if not raised_by_source(error):
+                    raise
                 raise source_error(error) from error
         return batch
 
@@ -226,7 +231,22 @@ def _slices(batch: list[Any]) -> Iterator[Any]:
             yield piece
 
 
-def source_error(error: Exception) -> StreamparseError:
+def raised_by_source(error: BaseException) -> bool:
+    """Whether a source was cancelled although nobody cancels who reads it: it has failed, and did not end.
+
+    Such as a client's stream whose own task was cancelled. A task that ends with the error would look as if it had
+    ended well.
+    """
+    if not isinstance(error, CancelledError):
+        return False
+    try:
+        task = current_task()
+    except RuntimeError:
+        return True  # no event loop of asyncio, so no cancellation of its kind either
+    return task is not None and not task.cancelling()
+
+
+def source_error(error: BaseException) -> StreamparseError:
     """Give the SourceError that carries its cause, or the error itself if it is streamparse's own."""
     if isinstance(error, StreamparseError):
         return error

@@ -30,7 +30,18 @@ MOST_CHARACTERS = 20_000
 class State:
     """What is alive, what is recorded, and the edges known so far, by character and by class of characters."""
 
-    __slots__ = ("before", "by_class", "decided", "edges", "leaps", "looks_ahead", "quiet", "records", "threads")
+    __slots__ = (
+        "before",
+        "by_class",
+        "decided",
+        "edges",
+        "guarded",
+        "leaps",
+        "looks_ahead",
+        "quiet",
+        "records",
+        "threads",
+    )
 
     def __init__(self, threads: tuple[Thread, ...], records: tuple[Record, ...], before: int) -> None:
         self.threads = threads
@@ -38,6 +49,8 @@ class State:
         self.before = before
         self.edges: dict[str, Edge | None] = {}
         self.by_class: dict[int, Edge | None] = {}
+        #: The edges by class where an empty match is forbidden.
+        self.guarded: dict[int, Edge] = {}
         #: What is known of pieces (see leaps.py).
         self.leaps: dict[str, Any] = {}
         self.decided = bool(records) and not threads
@@ -119,6 +132,7 @@ class Automaton:
         for state in list(self.states.values()):
             state.edges.clear()
             state.by_class.clear()
+            state.guarded.clear()
             state.leaps.clear()
         self.states.clear()
         self.edge_count = self.leap_count = 0
@@ -155,6 +169,16 @@ class Automaton:
                 state.by_class[number] = edge
             state.edges[character] = edge
             self.edge_count += 1
+            return edge
+
+    def guarded_step(self, state: State, character: str) -> Edge:
+        """The edge of a state for a character where an empty match is forbidden."""
+        with self.growing:
+            number = self.class_of(character)
+            edge = state.guarded.get(number)
+            if edge is None:
+                edge = state.guarded[number] = self.edge(state, number, guarded=True)
+                self.edge_count += 1
             return edge
 
     def edge(self, state: State, number: int, *, guarded: bool) -> Edge:

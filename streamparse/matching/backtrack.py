@@ -8,7 +8,7 @@ and characters, out comes the first match by the pattern's own priorities, with 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streamparse.errors import LimitError
 from streamparse.limits import how_to_raise
@@ -38,6 +38,9 @@ STEPS_PER_CHARACTER = 25
 
 _UNDO = -1
 _BODY = -2
+_PLACES_KEPT = 10_000
+_LISTED_FOR_ONE = 16
+"""How many alternatives of a step cost as much as another step."""
 
 
 class Blocked(Exception):
@@ -48,13 +51,15 @@ class Blocked(Exception):
 class Known:
     """The characters that are known: those from position ``base`` on; ``final`` if no more will come.
 
-    ``lead`` is as much of the text before them as a pattern looks back.
+    ``lead`` is as much of the text before them as a pattern looks back, ``reach`` the last position that an attempt has
+    looked at.
     """
 
     characters: Sequence[str]
     base: int
     final: bool = False
     lead: str = ""
+    reach: int = 0
 
     @property
     def end(self) -> int:
@@ -74,31 +79,73 @@ class Known:
 
     def after(self, position: int) -> str | None:
         """The character after a position; None at the end of all text. Raises Blocked where it is not known."""
-        if position < self.end:
-            return self.characters[position - self.base]
-        if self.final:
-            return None
-        raise Blocked
+        index = position - self.base
+        known = index < len(self.characters)
+        if not known and not self.final:
+            raise Blocked
+        if position > self.reach:
+            self.reach = position
+        return self.characters[index] if known else None
 
 
 @dataclass(slots=True)
 class Budget:
-    """Steps that may be taken: ``limit`` is a scanner's allowance, ``reach`` the last position that it has read."""
+    """Steps that may be taken: ``limit`` of them, and some for each character up to ``reach``, the last that was read.
+
+    A step costs what it reads. What is counted depends on the text alone, not on its pieces: attempts are made in the
+    order of their places, and those that are made again, because other delimiters are watched, are not counted twice.
+    """
 
     limit: int
     used: int = 0
     reach: int = 0
+    #: Before which places attempts were made, with what was used and read by then.
+    _before: list[tuple[int, int, int]] = field(default_factory=list)
 
-    def spend(self, steps: int, position: int) -> None:
-        """Counts steps; raises LimitError when there are too many for the text that was read."""
-        self.used += steps
-        if self.used > self.limit + STEPS_PER_CHARACTER * self.reach:
-            raise LimitError(
-                f"matching a delimiter takes more than {self.limit} steps; write its pattern so that it is linear, or "
-                + how_to_raise("pattern_steps"),
-                limit="pattern_steps",
-                position=position,
-            )
+    @property
+    def allowed(self) -> int:
+        """How many steps may be taken in all."""
+        return self.limit + STEPS_PER_CHARACTER * self.reach
+
+    def raise_limit(self, position: int) -> None:
+        """Say that the attempt from this place is one too many."""
+        raise LimitError(
+            f"matching a delimiter takes more than {self.limit} steps; write its pattern so that it is linear, or "
+            + how_to_raise("pattern_steps"),
+            limit="pattern_steps",
+            position=position,
+        )
+
+    def begin(self, place: int) -> None:
+        """An attempt begins at a place."""
+        before = self._before
+        if not before or before[-1][0] < place:
+            before.append((place, self.used, self.reach))
+            if len(before) > 2 * _PLACES_KEPT:
+                del before[:_PLACES_KEPT]
+        self.reach = max(self.reach, place)
+
+    def settle(self, place: int) -> None:
+        """A match ends at a place: what it took stays counted, also if attempts are made again from there."""
+        used, reach = self.used, self.reach
+        self.go_back(place)
+        self.used, self.reach = used, reach
+        self._before.append((place, used, reach))
+
+    def go_back(self, place: int) -> None:
+        """Attempts from this place on are made again."""
+        self.used, self.reach = self.counted_before(place)
+        while self._before and self._before[-1][0] >= place:
+            self._before.pop()
+
+    def counted_before(self, place: int) -> tuple[int, int]:
+        """What was used and read before the attempts from a place on."""
+        used, reach = self.used, self.reach
+        for start, used_by_then, read_by_then in reversed(self._before):
+            if start < place:
+                break
+            used, reach = used_by_then, read_by_then
+        return used, reach
 
 
 class Attempt:
@@ -107,6 +154,7 @@ class Attempt:
     __slots__ = (
         "_bodies",
         "_compared",
+        "_cost",
         "_failed",
         "_stack",
         "at",
@@ -133,30 +181,38 @@ class Attempt:
         #: Where in the stack the bodies begin that are matched for themselves.
         self._bodies: list[int] = []
         self._compared = 0
+        #: What the step under way costs beyond one.
+        self._cost = 0
         #: Ways that are known to fail, where only the end matters and nothing but the place decides.
         self._failed: set[tuple[int, int]] | None = set() if wanted_end is not None else None
 
     def run(self, known: Known, budget: Budget) -> str:
         """Goes on until the match is found, ruled out, or needs a character that is not known."""
-        code, steps = self.program.code, 0
-        while True:
-            steps += 1
-            if steps == 1_000:
-                budget.spend(steps, self.start)
-                steps = 0
+        code, used, allowed = self.program.code, budget.used, budget.allowed
+        outcome = None
+        while outcome is None:
+            if used >= allowed:
+                budget.used, budget.reach = used, max(budget.reach, known.reach)
+                allowed = budget.allowed
+                if used >= allowed:
+                    budget.raise_limit(self.start)
             instruction = code[self.at]
             assert instruction is not None
             try:
                 goes_on = _STEPS[type(instruction)](self, instruction, known)
-            except Blocked:
-                budget.spend(steps, self.start)
-                return BLOCKED
+            except Blocked:  # the step is still to be taken
+                outcome = BLOCKED
+                break
+            used += 1
+            if self._cost:
+                used += self._cost
+                self._cost = 0
             if goes_on is None:
-                budget.spend(steps, self.start)
-                return MATCHED
-            if not goes_on and not self.back():
-                budget.spend(steps, self.start)
-                return FAILED
+                outcome = MATCHED
+            elif not goes_on and not self.back():
+                outcome = FAILED
+        budget.used, budget.reach = used, max(budget.reach, known.reach)
+        return outcome
 
     def back(self) -> bool:
         """Returns to the last choice that has another way; whether there is one."""
@@ -200,6 +256,7 @@ class Attempt:
     def choose(self, step: Choice, _: Known) -> bool:
         """Takes the first way, and keeps the others in mind."""
         self._stack += [(follow, self.place, 0) for follow in reversed(step.follow[1:])]
+        self._cost = len(step.follow) // _LISTED_FOR_ONE
         self.at = step.follow[0]
         return True
 
@@ -207,6 +264,7 @@ class Attempt:
         """Whether the character beside the place is one that is wanted."""
         character = known.after(self.place) if step.ahead else known.before(self.place)
         self.at = step.follow
+        self._cost = len(step.wanted) // _LISTED_FOR_ONE
         return any(_is(character, wanted) for wanted in step.wanted) != step.negative
 
     def boundary(self, step: Boundary, known: Known) -> bool:
@@ -235,6 +293,7 @@ class Attempt:
         """Asks ``regex`` about the text before the place."""
         self.at = step.follow
         text = known.text(max(self.place - self.program.context, 0), self.place)
+        self._cost = len(text)
         return step.compiled.match(text, len(text)) is not None
 
     def again(self, step: Again, known: Known) -> bool:
@@ -246,11 +305,11 @@ class Attempt:
             character = known.after(self.place + self._compared)
             wanted = known.characters[start + self._compared - known.base]
             if character is None or not _same(character, wanted, step.ignore_case):
-                self._compared = 0
+                self._cost, self._compared = self._compared, 0
                 return False
             self._compared += 1
         self.place += self._compared
-        self._compared = 0
+        self._cost, self._compared = self._compared, 0
         self.at = step.follow
         return True
 
@@ -331,7 +390,7 @@ def _same(one: str, other: str, ignore_case: bool) -> bool:
 
 def groups_of(program: Program, text: str, base: int, start: int, end: int, before: str = "") -> dict[str, str] | None:
     """The groups of a match that is known to be at these positions; None if the program has no such match."""
-    known = Known(text, base, final=True, lead=before)
+    known = Known(text, base, final=True, lead=before, reach=start)
     attempt = Attempt(program, start, wanted_end=end)
-    budget = Budget(1_000_000, reach=len(text))
+    budget = Budget(1_000_000)
     return attempt.groups(known) if attempt.run(known, budget) == MATCHED else None

@@ -21,6 +21,7 @@ class BoundedSeeker:
     __slots__ = (
         "_at",
         "_attempt",
+        "_blocked",
         "_budget",
         "_characters",
         "_guarded",
@@ -51,6 +52,7 @@ class BoundedSeeker:
         self._known = Known(self._characters, position - len(before))
         self._at = position
         self._attempt: Attempt | None = None
+        self._blocked = False
         self._guarded = guarded
         self._limit = limit
         self._budget = budget
@@ -64,8 +66,7 @@ class BoundedSeeker:
         return self._at
 
     def feed(self, text: str, start: int) -> None:
-        """Reads ``text[start:]``, until a match is found."""
-        self._budget.reach = max(self._budget.reach, self._known.end + len(text) - start)
+        """Takes ``text[start:]``, in which :meth:`advance` then tries."""
         if self._attempt is None and self._at and self._at == self._known.end and self._starts.find is not None:
             trigger = self._starts.find(text, start)
             end = trigger.start() if trigger else len(text)
@@ -73,15 +74,14 @@ class BoundedSeeker:
                 self.pass_over(text, start, end)
                 start = end
         if start < len(text):
-            self._characters += text[start:] if start else text
-            self.advance()
             self.forget()
+            self._characters += text[start:] if start else text
+            self._blocked = False
 
     def finish(self) -> None:
         """Takes the text for complete."""
         self._known.final = True
-        if self.found is None:
-            self.advance()
+        self._blocked = False
 
     def pass_over(self, text: str, start: int, end: int) -> None:
         """Goes on to a place in the text, keeping only what a pattern looks back on."""
@@ -95,10 +95,19 @@ class BoundedSeeker:
             self._characters.clear()
         self._known.base = self._at - len(self._characters)
 
-    def advance(self) -> None:
-        """Tries one place after the other, as far as the text is known."""
-        known = self._known
-        end = known.end + 1 if known.final else known.end
+    @property
+    def can_advance(self) -> bool:
+        """Whether there is a place to be tried in the text that is known."""
+        return self.found is None and not self._blocked and self._at < self._end
+
+    @property
+    def _end(self) -> int:
+        """The place behind the last one that can be tried."""
+        return self._known.end + self._known.final
+
+    def advance(self, until: float) -> None:
+        """Tries one place after the other, up to a last one, in the text that is known."""
+        known, budget, end = self._known, self._budget, self._end
         while self._at < end:
             attempt = self._attempt
             if attempt is None:
@@ -106,13 +115,18 @@ class BoundedSeeker:
                     self._guarded = False
                     self._at += 1
                     continue
+                if self._at > until:
+                    return
+                budget.begin(self._at)
+                known.reach = self._at
                 attempt = self._attempt = Attempt(self._program, self._at, forbid_empty=self._guarded)
-            outcome = attempt.run(known, self._budget)
+            outcome = attempt.run(known, budget)
             if outcome is BLOCKED:
+                self._blocked = True
                 self.check_limit(known.end)
                 return
+            self.check_limit(known.reach)
             if outcome is MATCHED:
-                self.check_limit(attempt.place - 1)
                 self.found = attempt.start, attempt.place, self.index
                 self.captures = attempt.groups(known)
                 return

@@ -152,8 +152,11 @@ class Delimiter:
         LimitError if it takes too long.
         """
         program = self.backtracking
-        # `regex` sees what stands before; one character will do where the pattern only asks whether anything does
+        # `regex` has to see what precedes the match; one character will do where a pattern only asks whether anything
+        # does. Most matches are deep enough in the window, which is then not copied: it may be long, and they many.
         seen = before if before or base == 0 or program is None or not program.asks_start else "\0"
+        if program is not None and start - base >= max(program.context, 1):
+            seen = ""
         text, shift = (seen + window, len(seen)) if seen else (window, 0)
         first, last = start - base + shift, end - base + shift
         try:

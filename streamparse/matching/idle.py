@@ -162,7 +162,10 @@ class Idle:
 
 
 def pattern_of(sets: list[Chars]) -> str | None:
-    """One pattern for a character of any of the sets; None if their flags can't be written into one pattern."""
+    """One pattern for a character of any of the sets; None if their flags can't be written into one pattern.
+
+    Negated classes are kept apart: ``regex`` joins ``[^a]|[^b]`` into one set that holds neither ``a`` nor ``b``.
+    """
     parts = []
     for chars in sets:
         if chars.flags & ~int(regex.UNICODE | regex.DOTALL | regex.IGNORECASE):
@@ -170,5 +173,6 @@ def pattern_of(sets: list[Chars]) -> str | None:
         source = regex.escape(chars.literal) if chars.literal is not None else chars.source
         on = "i" if chars.flags & regex.IGNORECASE else ""
         off = "" if chars.flags & regex.DOTALL else "-s"
-        parts.append(f"(?{on}{off}:{source})")
+        part = f"(?{on}{off}:{source})"
+        parts.append(f"(?>{part})" if source.startswith("[^") else part)
     return "|".join(parts) if parts else "(?!)"

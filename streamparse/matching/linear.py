@@ -220,8 +220,7 @@ class LinearSeeker:
     def guarded_step(self, character: str, at: int) -> int:
         """The first step where an empty match is forbidden."""
         self.guard = False
-        edge = self.automaton.edge(self.state, self.automaton.class_of(character), guarded=True)
-        self.take_edge(edge, self.read)
+        self.take_edge(self.automaton.guarded_step(self.state, character), self.read)
         return at + 1
 
     def take_edge(self, edge: Edge, place: int) -> None:

@@ -6,6 +6,7 @@ what follows it is handed back, because another watch may be in force after it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -143,26 +144,27 @@ class Scanner:
     @property
     def _seekers(self) -> Sequence[Seeker]:
         """Those that look for the delimiters of the watch, the automaton first."""
-        return (self._linear, *self._others)
+        return (self._linear, *self._bounded, *self._deferred)
 
     def _start_seekers(self, position: int) -> None:
         """Looks for the delimiters of the watch from a position on, at which nothing is held."""
         watch = self.watch
+        if self._budget is not None:
+            self._budget.go_back(position)
         if watch.context > self.context_size:
             raise ValueError(f"the scanner keeps {self.context_size} characters of context, {watch.context} are needed")
         guarded = self._guard_at == position
         self._read = position
         self._linear.reset(watch, position, self._before, guarded=guarded)
-        self._others: Sequence[Seeker] = ()
+        self._bounded: Sequence[BoundedSeeker] = ()
+        self._deferred: Sequence[DeferredSeeker] = ()
         if not watch.plain:
-            self._others = [
-                *[self._bounded(index, guarded) for index in watch.bounded],
-                *[self._deferred(index, guarded) for index in watch.deferred],
-            ]
+            self._bounded = [self._bounded_seeker(index, guarded) for index in watch.bounded]
+            self._deferred = [self._deferred_seeker(index, guarded) for index in watch.deferred]
         #: Whether the automaton alone decides, so that scan() can ask it directly.
         self._plain = watch.plain and not guarded and not self.context_size
 
-    def _bounded(self, index: int, guarded: bool) -> BoundedSeeker:
+    def _bounded_seeker(self, index: int, guarded: bool) -> BoundedSeeker:
         program = self.watch.entries[index].backtracking
         assert program is not None
         if self._budget is None:
@@ -178,7 +180,7 @@ class Scanner:
             budget=self._budget,
         )
 
-    def _deferred(self, index: int, guarded: bool) -> DeferredSeeker:
+    def _deferred_seeker(self, index: int, guarded: bool) -> DeferredSeeker:
         delimiter = self.watch.entries[index]
         if self._search_time is None:
             self._search_time = SearchTime(self._pattern_seconds)
@@ -292,9 +294,24 @@ class Scanner:
         for seeker in self._seekers:
             if seeker.found is None:
                 seeker.feed(piece, 0)
+        linear = self._linear
+        self._try_bounded(linear.hold if linear.found is None else linear.found[0])
         hold = min((seeker.hold for seeker in self._seekers if seeker.found is None), default=self._read)
         found = min((s.found for s in self._seekers if s.found is not None), key=_preference, default=None)
         return hold, found
+
+    def _try_bounded(self, until: float) -> None:
+        """Makes the attempts that decide, up to a place: those from one place after those from the places before it.
+
+        So none is made that an earlier match makes needless, and the same ones whatever the pieces.
+        """
+        seekers = self._bounded
+        while ready := [seeker for seeker in seekers if seeker.can_advance]:
+            seeker = min(ready, key=lambda one: one.hold)
+            last = min([until, *(other.hold for other in seekers if other is not seeker)])
+            if seeker.hold > last:
+                return
+            seeker.advance(last)
 
     def finish(self) -> Scanned:
         """Takes the text for complete: the same as ``scan``, but nothing is held back afterwards.
@@ -305,6 +322,7 @@ class Scanner:
         self._plain = False
         for seeker in self._seekers:
             seeker.finish()
+        self._try_bounded(math.inf if self._linear.found is None else self._linear.found[0])
         found = min((s.found for s in self._seekers if s.found is not None), key=_preference, default=None)
         if found is not None:
             return self._matched(found, "", 0)
@@ -361,6 +379,8 @@ class Scanner:
             window, origin = text, fresh_at - start
         if self.context_size:
             self._remember(found_text)
+        if self._budget is not None:
+            self._budget.settle(last)
         if self._plain and last != self._guard_at:
             self._linear.start(last, "")
         else:
@@ -369,8 +389,8 @@ class Scanner:
 
     def _captures(self, entry: Delimiter, window: str, origin: int, first: int, last: int) -> dict[str, str]:
         """The named groups of a match; ``origin`` is the position at which the window begins."""
-        for seeker in self._seekers:
-            if isinstance(seeker, BoundedSeeker) and self.watch.entries[seeker.index] is entry and seeker.found:
+        for seeker in self._bounded:
+            if self.watch.entries[seeker.index] is entry and seeker.found:
                 return seeker.captures
         return entry.captures(window, origin, first, last, self._before)
 
@@ -386,6 +406,7 @@ class Scanner:
             "held": self._held.peek(),
             "before": self._before,
             "guarded": self._guard_at == self.position,
+            "steps": list(self._budget.counted_before(self.position)) if self._budget is not None else [0, 0],
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -393,10 +414,12 @@ class Scanner:
         try:
             position, held, before = int(saved["position"]), str(saved["held"]), str(saved["before"])
             guarded = bool(saved["guarded"])
+            used, reach = map(int, saved["steps"])
         except (KeyError, TypeError, ValueError) as error:
             raise SnapshotError(f"the saved state of a scanner is damaged: {error!r}") from error
         self._held = HeldText()
         self._before = before
+        self._budget = Budget(self._pattern_steps, used, reach) if used else None
         self._guard_at = position if guarded else -1
         self._start_seekers(position)
         released, match, _, _ = self.scan(held, 0)

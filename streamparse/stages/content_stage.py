@@ -13,6 +13,7 @@ from streamparse.errors import ContentError, LimitError, ParseError
 from streamparse.limits import DEFAULT_LIMITS, Limits, how_to_raise
 from streamparse.repair import Damaged, Unmended, check_tags, mend, read_quoting_tags
 from streamparse.stages.body import Body
+from streamparse.stages.deltas.plan import is_call_field
 from streamparse.stages.region import Prefill, RegionEnd
 from streamparse.stages.region_writer import Item
 from streamparse.stages.whole_calls import whole_calls
@@ -23,9 +24,6 @@ class ContentStage:
     first mends what is safe to mend.
 
     In the lenient modes a text longer than its limit is not kept any further, and has no value.
-
-    ``finish_reason`` may be set before the last batch: with ``"length"`` a region that the generation ended inside is
-    incomplete whatever its text says.
     """
 
     def __init__(self, *, lenient: bool = False, repair: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -34,7 +32,6 @@ class ContentStage:
         self._limits = limits
         self._body = Body()
         self._too_long = False
-        self.finish_reason: str | None = None
 
     def feed(self, batch: list[Item]) -> list[Item]:
         """The batch with its ended regions parsed; the very same list where it has only events."""
@@ -100,9 +97,9 @@ class ContentStage:
     def _parse(self, region: RegionEnd) -> None:
         field = region.field
         ended_inside = not region.closed and field.close is not None
-        if self._lenient and not region.closed and not field.streams:
-            cut_off = region.complete is False or (region.complete is None and self.finish_reason is None)
-            region.incomplete = self.finish_reason == "length" or (ended_inside and cut_off)
+        if self._lenient and not region.closed and (not field.streams or is_call_field(field)):
+            cut_off = region.complete is False or (region.complete is None and region.finish_reason is None)
+            region.incomplete = region.finish_reason == "length" or (ended_inside and cut_off)
         if region.incomplete and self._read_whole_calls(region):
             return
         if region.incomplete:
@@ -126,7 +123,7 @@ class ContentStage:
 
     def _read_whole_calls(self, region: RegionEnd) -> bool:
         """Read the calls of a list that were whole when the generation ended, if there are any; the rest is a fault."""
-        whole = whole_calls(region.field, region.text, cut_off=self.finish_reason == "length")
+        whole = whole_calls(region.field, region.text, cut_off=region.finish_reason == "length")
         if whole is None:
             return False
         part = replace(region, text=whole.text, repaired=[], faults=[])

@@ -16,7 +16,7 @@ from streamparse.tokens.marks import TokenMarks
 from streamparse.tokens.offsets import TokenOffsets
 from streamparse.tokens.tokenizer import TOKENIZER_MISSING, decode_prefix, load_tokenizer
 
-__all__ = ["Detokenizer", "decode_prefix"]
+__all__ = ["MAY_BE_EMPTY", "Detokenizer", "decode_prefix"]
 
 
 class Detokenizer:
@@ -63,7 +63,7 @@ class Detokenizer:
         """
         reader = self._reader
         if reader is None or type(item) not in reader.types:
-            if isinstance(item, _MAY_BE_EMPTY) and not item:
+            if isinstance(item, MAY_BE_EMPTY) and not item:
                 return []
             reader = self._reader_for(item)
         text = reader.read(item)
@@ -214,7 +214,8 @@ class _IdReader:
         return given
 
 
-_MAY_BE_EMPTY = (str, bytes, bytearray, memoryview, list, tuple)
+MAY_BE_EMPTY = (str, bytes, bytearray, memoryview, list, tuple)
+"""Pieces of these types that are empty hold nothing, and are of no kind yet."""
 
 
 def _kind_of(item: Any) -> str:

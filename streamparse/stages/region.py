@@ -20,6 +20,8 @@ class RegionEnd:
     whether the text is complete by its own syntax, None that more could have followed if the generation was cut off.
     ``reading`` says which of the field's readings gave the value: 0 is its own, and then come its alternatives.
     ``settled`` says that what follows the close shows that it is one, although the text is not complete.
+    ``finish_reason`` is why the generation ended, where that is what ended the region: unless it is closed, it is
+    incomplete with ``"length"``, whatever its text says.
     """
 
     field: Field
@@ -38,6 +40,7 @@ class RegionEnd:
     faults: list[Unmended] = dataclasses.field(default_factory=list)
     incomplete: bool = False
     token_span: tuple[int, int] | None = None
+    finish_reason: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

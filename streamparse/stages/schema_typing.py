@@ -46,6 +46,7 @@ class ToolSchemas:
         self._strict = strict
         self._lenient = lenient
         self._casters: dict[str, ArgumentCaster] = {}
+        self._undeclared = ArgumentCaster("an undeclared tool", None, self._rescue)
         self._types: dict[tuple[str, str], Types] = {}
 
     @classmethod
@@ -153,7 +154,7 @@ class ToolSchemas:
         function = value.get("function") if isinstance(value, dict) else None
         if not isinstance(function, dict) or not isinstance(name := function.get("name"), str):
             return without_sources(value)
-        caster = self.caster(name) or ArgumentCaster(name, None, self._rescue)
+        caster = self.caster(name) or self._undeclared
         return without_sources({**value, "function": {**function, "arguments": caster.cast(function)}})
 
 

@@ -56,8 +56,11 @@ class Watched:
 
     @cached_property
     def heads(self) -> Heads | None:
-        """What these delimiters can begin with, where that is literal text and needs no look at what stands before."""
-        return None if self.watch.context else heads_of(self.watch.entries, self.marks)
+        """What these delimiters can begin with, where that is literal text and needs no look at what stands before.
+
+        None where some have to be tried: what that costs is counted for all of the text.
+        """
+        return None if self.watch.context or self.watch.bounded else heads_of(self.watch.entries, self.marks)
 
     def plain_text(self, owner: Field) -> PlainText | None:
         """What plain text of a field becomes in this state; None where no text can be told to be plain."""

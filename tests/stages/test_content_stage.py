@@ -25,8 +25,8 @@ def chunk(text: str) -> dict[str, Any]:
     return {"type": "region_chunk", "field": "x", "text": text, "dirty": True}
 
 
-def end(of: Field, *, closed: bool = True, complete: bool | None = True) -> RegionEnd:
-    return RegionEnd(of, {}, body_start=10, start=20, end=24, closed=closed, complete=complete)
+def end(of: Field, **how: Any) -> RegionEnd:
+    return RegionEnd(of, {}, body_start=10, start=20, end=24, **{"closed": True, **how})
 
 
 def ended(stage: ContentStage, of: Field, *texts: str, **how: Any) -> RegionEnd:
@@ -97,17 +97,14 @@ def test_a_region_without_its_close_counts_if_it_is_complete_and_was_not_cut_off
     complete: bool, finish_reason: str | None, incomplete: bool
 ) -> None:
     stage = ContentStage(lenient=True)
-    stage.finish_reason = finish_reason
-    region = ended(stage, JSON, "{}", closed=False, complete=complete)
+    region = ended(stage, JSON, "{}", closed=False, complete=complete, finish_reason=finish_reason)
     assert region.incomplete is incomplete
     assert (region.error is not None) is incomplete
     assert region.repaired == ([] if incomplete else ["the close delimiter is missing"])
 
 
 def test_text_without_its_close_is_text() -> None:
-    stage = ContentStage(lenient=True)
-    stage.finish_reason = "length"
-    region = ended(stage, field(), "abc", closed=False, complete=False)
+    region = ended(ContentStage(lenient=True), field(), "abc", closed=False, complete=False, finish_reason="length")
     assert (region.value, region.incomplete, region.repaired) == ("abc", False, [])
 
 

@@ -47,6 +47,9 @@ _VALUE = (
 MEMBERS = re.compile(f"(?:{_member(_VALUE)},)++")
 """Members of an object."""
 
+NAMED_MEMBERS = re.compile(f"(?:{_padded(_NAME)}:{_padded(f'(?:{_NUMBER}|true|false|null)')},)++")
+"""Members of an object in a dialect whose keys have no quotes, without strings, as each dialect has its own."""
+
 SCALAR_MEMBERS = re.compile(f'(?:(?>{_member(_SCALAR)},))+{_BLANKS}(?=")')
 """Members of an object in which nothing is nested, up to another key."""
 
@@ -57,6 +60,7 @@ ARGUMENTS = re.compile(f"(?:{_padded(_NAME)}={_padded(f'(?:{_STRING}|{_NUMBER})'
 """Arguments of a call in Python's syntax."""
 
 _STRING_OR_BLANKS = re.compile(rf"({_STRING})|[ \t\n\r]++")
+_KEY_OR_BLANKS = re.compile(rf"({_NAME}){_BLANKS}:|[ \t\n\r]++")
 _NAME_OR_STRING_OR_BLANKS = re.compile(rf"({_STRING})|({_NAME}){_BLANKS}={_BLANKS}|[ \t\n\r]++")
 
 
@@ -72,12 +76,21 @@ def end_of(entries: re.Pattern[str], text: str, at: int) -> int:
     return at if match is None else match.end()
 
 
+def in_named_members(character: str) -> bool:
+    """Whether a character may be part of :data:`NAMED_MEMBERS`, so that a string may not begin with it."""
+    return character in " \t\n\r:,-" or re.match(r"\w", character) is not None
+
+
 def compact(entries: re.Pattern[str], text: str) -> str:
-    r"""The text of such entries as compact JSON, each with its comma; arguments become members.
+    r"""The text of such entries as compact JSON, each with its comma; arguments become members, names keys.
 
     >>> compact(MEMBERS, '"a b": [1,\n 2], "c": {},'), compact(ARGUMENTS, 'a = 1, b="c = 2",')
     ('"a b":[1,2],"c":{},', '"a":1,"b":"c = 2",')
+    >>> compact(NAMED_MEMBERS, "a: 1, b_2 :null,")
+    '"a":1,"b_2":null,'
     """
+    if entries is NAMED_MEMBERS:
+        return _KEY_OR_BLANKS.sub(lambda match: f'"{match[1]}":' if match[1] else "", text)
     if entries is not ARGUMENTS:
         return _STRING_OR_BLANKS.sub(r"\1", text)
     return _NAME_OR_STRING_OR_BLANKS.sub(_as_member, text)

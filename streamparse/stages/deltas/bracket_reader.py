@@ -143,7 +143,7 @@ class BracketReader:
             return at
         if not stack or not self._document.takes_entries:
             return at
-        entries = PLAIN.get((stack[-1], due))
+        entries = self._plain_entries(stack[-1], due, text[at])
         if entries is None or len(stack) + plain_entries.NESTED_AT_MOST >= depth_at_most:
             return at
         end = plain_entries.end_of(entries, text, at)
@@ -153,6 +153,10 @@ class BracketReader:
         else:
             self._plain_from = at + plain_entries.TRY_AGAIN_AFTER
         return end
+
+    def _plain_entries(self, bracket: str, due: str, _character: str) -> re.Pattern[str] | None:
+        """The plain entries that may be due in a bracket, if the first one begins with a character."""
+        return PLAIN.get((bracket, due))
 
     def _hold(self, text: str, at: int) -> int:
         self._held = text[at:]

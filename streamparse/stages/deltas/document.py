@@ -72,12 +72,7 @@ class CallDocument:
         self._source = source
         self._id_comes_by_name = makes_ids and not source.writes_ids
         self._tools = tools
-        self._roles = {
-            **dict.fromkeys(source.ids, "id"),
-            **dict.fromkeys(source.names, "name"),
-            **dict.fromkeys(source.arguments, "arguments"),
-        }
-        self._on_the_way = {path[:length] for path in self._roles for length in range(1, len(path))}
+        self._roles, self._on_the_way = source.roles, source.on_the_way
         self._levels: list[Path | None] = []  # the path of each object that is open, None for the list of calls
         self._path: Path = ()
         self._keys = 0  # how many the call has had

@@ -12,7 +12,18 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from streamparse.stages.deltas.bracket_reader import BLANKS, CLOSES, KEYS, VALUES, WORD, BracketReader, Step, StringForm
+from streamparse.stages.content.plain_entries import NAMED_MEMBERS, in_named_members
+from streamparse.stages.deltas.bracket_reader import (
+    BLANKS,
+    CLOSES,
+    KEYS,
+    OBJECT,
+    VALUES,
+    WORD,
+    BracketReader,
+    Step,
+    StringForm,
+)
 from streamparse.stages.deltas.compact import AS_WRITTEN, COMPACT_WORD, Passing, compact, search_for_other, string_body
 from streamparse.stages.deltas.document import CallDocument, NotCertain
 from streamparse.stages.deltas.escapes import LETTERS
@@ -65,6 +76,7 @@ class JsonReader(BracketReader):
         super().__init__(document, "value", lenient=lenient)
         self._delimiters = delimiters
         self._unquoted_keys = unquoted_keys
+        self._has_names = unquoted_keys and not any(in_named_members(opening[0]) for opening, _ in delimiters)
 
     def compact_word(self, word: str) -> str:
         """The value that a word stands for, as compact JSON; raises NotCertain where it stands for none."""
@@ -74,6 +86,12 @@ class JsonReader(BracketReader):
             return compact(json.loads(word))
         except ValueError:
             raise NotCertain from None
+
+    def _plain_entries(self, bracket: str, due: str, character: str) -> re.Pattern[str] | None:
+        """Those of JSON, unless strings have other delimiters, and members whose keys have no quotes."""
+        if self._has_names and bracket == OBJECT and character != '"':
+            return NAMED_MEMBERS
+        return None if self._delimiters else super()._plain_entries(bracket, due, character)
 
     def _take_name(self, name: str) -> None:
         """A name is a key without quotes."""
@@ -102,7 +120,7 @@ class JsonReader(BracketReader):
         if state == "colon" and character == ":":
             self._state = "value"
             return at + 1
-        if state in DUE and not self._delimiters:
+        if state in DUE:
             end = self._after_plain_entries(text, at, DUE[state], DEPTH_AT_MOST)
             if end > at:
                 return end

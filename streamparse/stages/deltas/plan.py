@@ -8,7 +8,8 @@ others are.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 from streamparse.stages.calls import known_name
@@ -46,16 +47,30 @@ class CallSource:
     names_by: Callable[[str], bool] = never
     writes_ids: bool = False
 
+    @cached_property
+    def roles(self) -> dict[Path, str]:
+        """What stands at each path: ``id``, ``name`` or ``arguments``."""
+        return {
+            **dict.fromkeys(self.ids, "id"),
+            **dict.fromkeys(self.names, "name"),
+            **dict.fromkeys(self.arguments, "arguments"),
+        }
+
+    @cached_property
+    def on_the_way(self) -> frozenset[Path]:
+        """The paths of objects in which a part of the call is."""
+        return frozenset(path[:length] for path in self.roles for length in range(1, len(path)))
+
     def tool(self, name: str, tools: Collection[str]) -> str:
         """The tool that a name stands for."""
         return known_name(name, self.name_endings, tools) if self.name_endings else name
 
 
 def is_call_field(field: Field) -> bool:
-    """Whether a field's values are tool calls, or may be."""
-    if field.streams:
-        return False
-    return field.name == "tool_calls" or field.policy.calls is not None or call_part(field.transform) is not None
+    """Whether a field's values are tool calls, or may be; a text or a number is part of one by its transform only."""
+    if field.policy.calls is not None or call_part(field.transform) is not None:
+        return True
+    return field.name == "tool_calls" and not field.streams
 
 
 def call_source(field: Field, content: str, captures: Mapping[str, str], *, lenient: bool) -> CallSource | None:
@@ -141,15 +156,21 @@ def _by_policy(field: Field, shape: CallShape, captures: Mapping[str, str], list
     if named:
         whole: Paths = ((),)
         return CallSource(named, known_id, (), (), whole, frozenset(whole), False, shape.name_endings)
+    source = _unnamed(field, shape, listed)
+    return replace(source, id=known_id, ids=(), writes_ids=False) if known_id else source
+
+
+@lru_cache(256)
+def _unnamed(field: Field, shape: CallShape, listed: bool | None) -> CallSource:
+    """Where the calls of a field's regions are, if their delimiters say nothing of them: the same in each region."""
     certain = {paths[0] for paths in (shape.name, shape.arguments, shape.id) if paths} | _usual_paths(field)
-    arguments = shape.arguments or (("arguments",),)
-    ids = () if known_id or listed else shape.id  # a Python call list has names and arguments and nothing else
+    ids = () if listed else shape.id  # a Python call list has names and arguments and nothing else
     return CallSource(
         None,
-        known_id,
+        None,
         shape.name,
         ids,
-        arguments,
+        shape.arguments or (("arguments",),),
         frozenset(certain),
         listed,
         shape.name_endings,

@@ -9,6 +9,9 @@ from typing import Any
 
 from streamparse.stages.structure import Structure
 
+_FIRST_PART = 256
+"""Characters of a piece that alternatives read before they are asked whether it can still begin so."""
+
 
 class EitherStructure:
     """The first of several readers whose text can still begin so, or, when it has begun, the first that began."""
@@ -67,8 +70,12 @@ class EitherStructure:
         own, *alternatives = self._readers
         own.feed(text)
         for reader in alternatives:
-            if reader.begins is not False:
-                reader.feed(text)
+            # a long piece in growing parts, as its first words mostly tell that it begins otherwise
+            start, size = 0, _FIRST_PART
+            while start < len(text) and reader.begins is not False:
+                reader.feed(text[start : start + size] if len(text) > _FIRST_PART else text)
+                start += size
+                size *= 4
 
     def copy(self) -> EitherStructure:
         """Another one with the same state."""

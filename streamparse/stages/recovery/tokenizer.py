@@ -50,6 +50,11 @@ class _Segment:
     again: bool = False
     place: tuple[int, str] | None = None
 
+    def goes_back_over(self, text: str) -> bool:
+        """Whether this is new text, with the given text right before it in the same piece."""
+        start = self.start - len(text)
+        return start >= 0 and not self.again and self.place is None and self.text.startswith(text, start)
+
 
 class RecoveringTokenizer:
     """Splits a stream of text into regions, seeing through unclosed, quoted and half-written delimiters.
@@ -201,8 +206,17 @@ class RecoveringTokenizer:
         self._scanner.forbid_zero_width_here()
 
     def read_next(self, text: str) -> None:
-        """Read this text next: it was not looked at in the mode that is now."""
-        if text:
+        """Read this text next: it was not looked at in the mode that is now.
+
+        It mostly precedes what comes next in the same piece; to go back in that piece spares a copy of all of it.
+        """
+        if not text:
+            return
+        following = self._segments[-1] if self._segments else None
+        if following is not None and following.goes_back_over(text):
+            following.start -= len(text)
+            following.again = True
+        else:
             self._segments.append(_Segment(text, again=True))
 
     def read_again(self, text: str) -> None:
@@ -242,10 +256,16 @@ class RecoveringTokenizer:
             if not scanner.idle:
                 pass  # what was read before this may be the beginning of a delimiter: this goes on behind it
             elif segment.place is not None:
-                scanner.rewind(*segment.place)
+                self._rewind(*segment.place)
             elif segment.again:
-                scanner.rewind(writer.written, writer.before)
+                self._rewind(writer.written, writer.before)
             self._take(*scanner.scan(segment.text, segment.start))
+
+    def _rewind(self, position: int, before: str) -> None:
+        """Go back to a place; what took no text there is not found there again in a mode that has been there."""
+        self._scanner.rewind(position, before)
+        if position == self._zero_width[0] and self.mode.name in self._zero_width[1]:
+            self._scanner.forbid_zero_width_here()
 
     def _take(self, released: str, match: Match | None, text: str, resume: int) -> None:
         """Let the mode take what was scanned; what follows the match is read next."""

@@ -41,6 +41,7 @@ class Grammar:
     scalars: bool = False
     brackets: bool = True
     quotes_by_character: dict[str, list[int]] = field(init=False)
+    names_are_plain: bool = field(init=False)
 
     def __post_init__(self) -> None:
         """Sort the quotes by their first characters."""
@@ -48,6 +49,7 @@ class Grammar:
         for index, quote in enumerate(self.quotes):
             table.setdefault(quote.opening[0], []).append(index)
         object.__setattr__(self, "quotes_by_character", table)
+        object.__setattr__(self, "names_are_plain", not any(map(plain_entries.in_named_members, table)))
 
 
 BLANKS = re.compile(r"[ \t\n\r]*+")
@@ -343,6 +345,8 @@ class NestedStructure:
         if not self.begins or not stack or (len(stack) == 1 and stack[0] != OBJECT):
             return at
         entries = PLAIN.get((self._state, stack[-1]))
+        if entries is plain_entries.MEMBERS and text[at] != '"' and self._grammar.names_are_plain:
+            entries = plain_entries.NAMED_MEMBERS
         end = at if entries is None else plain_entries.end_of(entries, text, at)
         if end == at:
             self._plain_from = at + plain_entries.TRY_AGAIN_AFTER
