@@ -7,7 +7,6 @@ Out: the events, and the error that ending came to. Touches nothing but the pars
 from __future__ import annotations
 
 from streamparse.events import Event, error_event, message_event
-from streamparse.graph.chunks import CUT_OFF
 from streamparse.graph.source import End
 from streamparse.parser import ResponseParser
 
@@ -18,7 +17,7 @@ Outcome = tuple[list[Event], Exception | None]
 def last_events(parser: ResponseParser, end: End) -> Outcome:
     """The last events of a generation that ends in the regular way, the message among them."""
     try:
-        message, events = parser.finalize("length" if end.finish_reason in CUT_OFF else end.finish_reason)
+        message, events = parser.finalize(end.for_parser)
     except Exception as error:
         return [error_event(error, parser.message, parser.problems)], error
     last = message_event(message, parser.problems, end.finish_reason)
