@@ -187,7 +187,7 @@ class Core:
 
     def feed(self, text: str) -> list[Event]:
         """The events that the next text decides; none while anything waits, for they would come out of turn."""
-        return self._after_regions(self._regions.feed(text), len(text))
+        return self._after_regions(self._of_regions(self._regions.feed, text), len(text))
 
     def plain_text(self) -> PlainText | None:
         """What plain text may be told by from here on, where it can be."""
@@ -204,10 +204,14 @@ class Core:
         events: list[Event] = []
         self._say_how_it_ended(finish_reason)
         self.large = math.inf
-        for text in (rest, *(self.detokenizer.finish() if self.detokenizer is not None else ())):
-            events += self._after_regions(self._regions.feed(text))
-        events += self._after_regions(self._regions.finish())
-        self._message.finish()
+        try:
+            for text in (rest, *(self.detokenizer.finish() if self.detokenizer is not None else ())):
+                events += self._after_regions(self._of_regions(self._regions.feed, text))
+            events += self._after_regions(self._of_regions(self._regions.finish))
+            self._message.finish()
+        except ParseError as error:
+            error.events = [*events, *error.events]
+            raise
         return events
 
     def work_off(self) -> list[Event]:
@@ -286,7 +290,9 @@ class Core:
 
         stages = [
             CoreStage("detokenize", self.decode, lambda: self.detokenizer.finish() if self.detokenizer else []),
-            CoreStage("regions", lambda text: regions(self._regions.feed(text)), end_regions),
+            CoreStage(
+                "regions", lambda text: regions(self._of_regions(self._regions.feed, text, made=regions)), end_regions
+            ),
         ]
         if self.deltas is None:
             stages += [
@@ -299,6 +305,17 @@ class Core:
             *stages,
             CoreStage("message", lambda event: message.feed([event]), message.finish, parses_regions=True),
         ]
+
+    def _of_regions(
+        self, step: Callable[..., list[Any]], *arguments: Any, made: Callable[[list[Any]], list[Any]] | None = None
+    ) -> list[Any]:
+        """What a step of the regions' stage gives; an error gets the events of what was read before it."""
+        try:
+            return step(*arguments)
+        except ParseError as error:
+            items = self._regions.writer.take_items()
+            error.events = [] if self.waiting else (made or self._after_regions)(items)
+            raise
 
     def _say_how_it_ended(self, finish_reason: str | None) -> None:
         self._content.finish_reason = finish_reason
@@ -327,11 +344,24 @@ class Core:
             raise LimitError(reason, limit="events", position=max(self._regions.writer.position, 0))
 
     def _parsed(self, items: list[Any]) -> list[Event]:
-        if len(items) < 2 or (self._options.lenient and self.deltas is None):
+        """The events of a batch; an error has those before it.
+
+        One region goes through all stages after the other: the first error in the text is raised, whichever stage
+        finds it, and the calls of a region are counted before those of the next.
+        """
+        if len(items) < 2:
             return self._after_tokens(items)
-        # one region goes through all stages after the other: the first error in the text is raised, whichever stage
-        # finds it, and the calls of a region are counted before those of the next
-        return [event for batch in up_to_each_end(items) for event in self._after_tokens(batch)]
+        events: list[Event] = []
+        try:
+            for batch in up_to_each_end(items):
+                if len(batch) > 1 and isinstance(batch[-1], RegionEnd):
+                    events += self._after_tokens(batch[:-1])
+                    batch = batch[-1:]
+                events += self._after_tokens(batch)
+        except ParseError as error:
+            error.events = [*events, *error.events]
+            raise
+        return events
 
     def _after_tokens(self, items: list[Any]) -> list[Event]:
         return self._message.feed(self._typed(items))

@@ -100,6 +100,10 @@ class ManyStream(Graph):
         self._readers = readers
         self._keyed = keyed
 
+    def __repr__(self) -> str:
+        """Where the stream stands, and counts."""
+        return f"<ManyStream {self._told()}, {self._readers.running} sources running, {len(self._keyed)} keys open>"
+
     def cancel(self, key: Hashable) -> bool:
         """Stop one generation, and tell whether there was anything to stop.
 

@@ -94,6 +94,21 @@ class ResponseParser:
             )
         self._begin(core, core.feed_prefix(as_text(prefix, tokenizer)))
 
+    def __repr__(self) -> str:
+        """The template, where the parser stands, and counts.
+
+        >>> parser = ResponseParser("qwen3", prefix="")
+        >>> events = parser.feed("<think>Hm</think>Hi")
+        >>> parser
+        <ResponseParser qwen3, open in 'content', 19 characters, 1 region>
+        """
+        seen = self.statistics()
+        state = "ended" if self._ended else f"open in {seen.open_region!r}" if seen.open_region else "open"
+        return (
+            f"<{type(self).__name__} {self.template.name}, {state}, {seen.characters} characters, "
+            f"{seen.regions} region{'' if seen.regions == 1 else 's'}>"
+        )
+
     def _begin(self, core: Core, initial_events: Sequence[Event] = (), *, restored: bool = False) -> None:
         self._core = core
         self._restored = restored
@@ -116,7 +131,8 @@ class ResponseParser:
 
         ``text`` is a piece of text, of UTF-8 bytes (cut anywhere), or, with ``tokenizer``, a token id or several; all
         pieces of one generation are of the same kind. Raises :class:`ParseError` in strict mode for what can't be
-        parsed, :class:`LimitError` at a limit, and :class:`FinalizedError` after the end.
+        parsed (its ``events`` are those before the fault), :class:`LimitError` at a limit, and :class:`FinalizedError`
+        after the end.
         """
         plain = self._straight
         if plain is not None and type(text) is str:
@@ -320,16 +336,25 @@ class ResponseParser:
             if fresh and core.detokenizer is not None:
                 self._straight = None  # text is seen by the detokenizer from here on, which minds what comes after it
         events: list[Event] = []
-        for text in texts:
-            taken = None if self._plain is None or core.marked else self._pass(text)
-            events += self._feed_text(text) if taken is None else taken
+        try:
+            for text in texts:
+                taken = None if self._plain is None or core.marked else self._pass(text)
+                events += self._feed_text(text) if taken is None else taken
+        except ParseError as error:
+            error.events = [*events, *error.events]
+            raise
         return events
 
     def _finish(self, finish_reason: str | None) -> list[Event]:
         events: list[Event] = []
-        while self._core.waiting:  # what came before the end knows nothing of how the generation ended
-            events += self._core.work_off()
-        return events + self._core.finish(self._settle(), finish_reason)
+        try:
+            while self._core.waiting:  # what came before the end knows nothing of how the generation ended
+                events += self._core.work_off()
+            events += self._core.finish(self._settle(), finish_reason)
+        except ParseError as error:
+            error.events = [*events, *error.events]
+            raise
+        return events
 
     def _watched(self, step: Callable[..., Result], *arguments: Any) -> Result:
         """Do a step, after which something may wait; after a ParseError nothing more can be fed."""

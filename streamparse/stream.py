@@ -163,6 +163,10 @@ class ParseStream(Graph):
         super().__init__(parsing.reader, stages, **options)
         self._parsing = parsing
 
+    def __repr__(self) -> str:
+        """The template, where the stream stands, and counts."""
+        return f"<ParseStream {self._parsing.parser.template.name}, {self._told()}>"
+
     @property
     def message(self) -> dict[str, Any] | None:
         """The message, from when the source has ended; None before."""

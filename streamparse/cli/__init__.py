@@ -16,8 +16,9 @@ from typing import NoReturn
 from streamparse.cli import demo, infer, parse, serve, templates
 from streamparse.cli.command import FAULTY, INTERRUPTED, PIPE_CLOSED, USAGE, Command, UsageError
 from streamparse.cli.lines import one_line
-from streamparse.errors import StreamparseError, TemplateError
+from streamparse.errors import LimitError, StreamparseError, TemplateError
 from streamparse.infer.errors import InferenceError
+from streamparse.limits import how_to_raise
 
 COMMANDS: dict[str, Command] = {
     "parse": parse.COMMAND,
@@ -62,8 +63,16 @@ def _give_up_output() -> None:
 
 def _complain(error: Exception, code: int) -> int:
     if sys.stderr is not None:
-        print(f"streamparse: {one_line(error)}", file=sys.stderr)
+        print(f"streamparse: {_with_flag(error)}", file=sys.stderr)
     return code
+
+
+def _with_flag(error: Exception) -> str:
+    """An error in one line, a limit by the flag that raises it."""
+    text = one_line(error)
+    if isinstance(error, LimitError):
+        return text.replace(how_to_raise(error.limit), f"--limit {error.limit}=NUMBER raises it if that is meant")
+    return text
 
 
 class _ArgumentParser(argparse.ArgumentParser):

@@ -26,7 +26,7 @@ from typing import Any, Self
 
 import anyio
 
-from streamparse.errors import StreamparseError
+from streamparse.errors import StreamparseError, events_before
 from streamparse.graph.alongside import Alongside
 from streamparse.graph.chain import Chain, StageStatistics, stage_error
 from streamparse.graph.channel import CAPACITY, ChannelStatistics, checked_capacity
@@ -127,6 +127,16 @@ class Graph:
         self._failure: Exception | None = None
         self._ended = False
 
+    def __repr__(self) -> str:
+        """The stages, where the graph stands, and counts."""
+        return f"<Graph {' + '.join(seen.name for seen in self._stages)}, {self._told()}>"
+
+    def _told(self) -> str:
+        """Where the graph stands, and what came out of it, in words."""
+        state = "ended" if self._closed else "running" if self._begun else "not begun"
+        seen = self.statistics()
+        return f"{state}, {seen.pieces} pieces in, {seen.items} items out"
+
     def __aiter__(self) -> AsyncIterator[Any]:
         return Loop(self) if is_begun_by_async_for() else self
 
@@ -184,6 +194,8 @@ class Graph:
         if isinstance(error, GeneratorExit):  # the reader is being thrown away and must not await
             raise error
         if isinstance(error, Exception):
+            if feeding:
+                self._ready.extend(events_before(error))
             self._failure = stage_error(feeding, error) if feeding else source_error(error)
             await self._close_quietly()
             return

@@ -61,6 +61,11 @@ def did_you_mean(name: str) -> str:
     return f"; did you mean {' or '.join(repr(candidate) for candidate in near)}?"
 
 
+def name_of(source: dict[str, Any]) -> str | None:
+    """The name of a bundled template that says exactly this."""
+    return next((name for name, text in _texts().items() if json.loads(text) == source), None)
+
+
 def exact_names() -> frozenset[str]:
     """All names and aliases, as they are written."""
     return frozenset(_names())
