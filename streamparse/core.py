@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from streamparse.arguments import Options
 from streamparse.errors import ArgumentError, LimitError, ParseError
+from streamparse.events import RawEvent as Event
 from streamparse.limits import Limits, how_to_raise
 from streamparse.matching.plain import PlainText
 from streamparse.stages.anchor import AnchorTrim
@@ -32,8 +33,6 @@ from streamparse.stages.transform_stage import TransformStage
 from streamparse.statistics import ParserStatistics
 from streamparse.template import ResponseTemplate, TemplateSource, load_response_template, within_limits, without_fields
 from streamparse.tokens.marks import TokenMarks
-
-Event = dict[str, Any]
 
 _NO_TOKENS: frozenset[str] = frozenset()
 

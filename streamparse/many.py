@@ -82,7 +82,7 @@ class ManyStatistics(GraphStatistics):
     generations: KeyedStatistics
 
 
-class ManyStream(Graph):
+class ManyStream(Graph[Tagged]):
     """The events of many generations, as ``(key, event)``: an asynchronous iterator and context manager.
 
     The events of each generation come in order, its last one being ``message``, or ``error`` if it failed; by then its

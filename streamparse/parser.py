@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any, Self, TypeVar
 
 from streamparse.arguments import ErrorMode, Options, as_text, field_names, template_for
-from streamparse.core import Core, CoreStage, Event
+from streamparse.core import Core, CoreStage
 from streamparse.errors import (
     FinalizedError,
     ParseError,
@@ -20,6 +20,7 @@ from streamparse.errors import (
     StreamparseError,
     TemplateError,
 )
+from streamparse.events import Event, RawEvent
 from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits
 from streamparse.matching.plain import PIECE_AT_MOST, PIECES_AT_MOST, PLAIN_PIECE_AT_MOST, TOGETHER, PlainText
 from streamparse.snapshot import expect_like, state_from_bytes, state_to_bytes
@@ -109,7 +110,7 @@ class ResponseParser:
             f"{seen.regions} region{'' if seen.regions == 1 else 's'}>"
         )
 
-    def _begin(self, core: Core, initial_events: Sequence[Event] = (), *, restored: bool = False) -> None:
+    def _begin(self, core: Core, initial_events: Sequence[RawEvent] = (), *, restored: bool = False) -> None:
         self._core = core
         self._restored = restored
         self._deltas = core.deltas
@@ -140,19 +141,20 @@ class ResponseParser:
             if room and (text in plain.known or plain.passes(text)):
                 self._room = room - 1
                 self._passed += text
-                event = plain.event.copy()
+                event: RawEvent = plain.event.copy()
                 event["text"] = text
                 deltas = self._deltas
                 if deltas is None:
                     return [event]
                 walk = deltas.walk
                 if walk is None or (known := walk.step.get(text)) is None:
-                    return deltas.chunk(event)
+                    events: list[RawEvent] = deltas.chunk(event)
+                    return events
                 piece, walk.step = known
                 if not piece:
                     return [event]
                 walk.note(piece)
-                delta = walk.event.copy()
+                delta: RawEvent = walk.event.copy()
                 delta["arguments"] = piece
                 return [event, delta]
         return self._feed(text)
@@ -296,7 +298,7 @@ class ResponseParser:
         """The message as it stands."""
         return self._core.message
 
-    def _feed(self, piece: Any) -> list[Event]:
+    def _feed(self, piece: Any) -> list[RawEvent]:
         """Feed a piece that is not plain text: through the detokenizer, if it is not text, and all stages."""
         if self._ended is not None:
             raise FinalizedError(self._ended)
@@ -305,7 +307,7 @@ class ResponseParser:
             return self._watched(self._feed_text, piece) if events is None else events
         return self._watched(self._feed_other, piece)
 
-    def _feed_text(self, text: str) -> list[Event]:
+    def _feed_text(self, text: str) -> list[RawEvent]:
         core = self._core
         if self._plain is not None or self._tail:
             text = self._settle() + text
@@ -325,7 +327,7 @@ class ResponseParser:
         detokenizer = self._core.detokenizer
         return detokenizer is None or detokenizer.takes_text
 
-    def _feed_other(self, piece: Any) -> list[Event]:
+    def _feed_other(self, piece: Any) -> list[RawEvent]:
         """Feed token ids, bytes, or text where the detokenizer is asked for it."""
         core, fresh = self._core, self._core.detokenizer is None
         if fresh:
@@ -335,7 +337,7 @@ class ResponseParser:
         finally:
             if fresh and core.detokenizer is not None:
                 self._straight = None  # text is seen by the detokenizer from here on, which minds what comes after it
-        events: list[Event] = []
+        events: list[RawEvent] = []
         try:
             for text in texts:
                 taken = None if self._plain is None or core.marked else self._pass(text)
@@ -345,8 +347,8 @@ class ResponseParser:
             raise
         return events
 
-    def _finish(self, finish_reason: str | None) -> list[Event]:
-        events: list[Event] = []
+    def _finish(self, finish_reason: str | None) -> list[RawEvent]:
+        events: list[RawEvent] = []
         try:
             while self._core.waiting:  # what came before the end knows nothing of how the generation ended
                 events += self._core.work_off()
@@ -376,7 +378,7 @@ class ResponseParser:
         if self._restored and not isinstance(error, StreamparseError):
             raise _damaged(error) from error
 
-    def _pass(self, text: str) -> list[Event] | None:
+    def _pass(self, text: str) -> list[RawEvent] | None:
         """The events of a piece of text; None where it isn't plain, and then nothing has happened.
 
         ``feed`` does the commonest case itself, as a call would cost as much again.
@@ -397,7 +399,7 @@ class ResponseParser:
             return []
         self._room -= 1
         self._passed += text
-        event = {**plain.event, "text": text}
+        event: RawEvent = {**plain.event, "text": text}
         return [event] if self._deltas is None else self._deltas.chunk(event)
 
     def _put_together(self) -> int:
@@ -455,7 +457,7 @@ def feed_each(
                 if room and (chunk in plain.known or plain.passes(chunk)):
                     parser._room = room - 1
                     parser._passed += chunk
-                    event = plain.event.copy()
+                    event: RawEvent = plain.event.copy()
                     event["text"] = chunk
                     pairs.append((key, [event]))
                     count += 1

@@ -16,7 +16,7 @@ from typing import Any
 from streamparse.arguments import ErrorMode
 from streamparse.core import CoreStage
 from streamparse.errors import StreamparseError
-from streamparse.events import Event, message_event
+from streamparse.events import Event, RawEvent, message_event
 from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, Source, SourceReader, Stage
 from streamparse.graph.later import PutOff
 from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits
@@ -122,7 +122,7 @@ class StreamStatistics(GraphStatistics):
     parser: ParserStatistics
 
 
-class ParseStream(Graph):
+class ParseStream(Graph[Event]):
     """The events of one generation: an asynchronous iterator, and an asynchronous context manager.
 
     A structured region of more than a million characters is parsed in a thread when it has ended; other tasks go on.
@@ -235,7 +235,7 @@ class _Parsing:
         """The finish reason as the parser takes it."""
         return self.reader.end.for_parser if self.reader.end is not None else None
 
-    def message_event(self) -> Event:
+    def message_event(self) -> RawEvent:
         return message_event(self.message, self.parser.problems, self.finish_reason())
 
     def stages(self, inner: Mapping[str, Iterable[Any]], *, chaining: bool) -> list[Any]:

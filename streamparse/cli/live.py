@@ -17,7 +17,7 @@ from rich.live import Live
 from rich.text import Text
 
 from streamparse.cli.lines import lines_of_value, problem_line, shown
-from streamparse.events import Event
+from streamparse.events import RawEvent as Event
 from streamparse.template import ResponseTemplate
 
 END_MARK_SECONDS = 0.1

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 import anyio
 
@@ -37,6 +37,9 @@ from streamparse.graph.shield import Shield
 from streamparse.graph.source import End, Source, SourceReader, source_error
 from streamparse.graph.stage import Segment, segments_of
 from streamparse.graph.workers import Workers
+
+Out = TypeVar("Out")
+"""What comes out of a graph."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class GraphStatistics:
     """Time from the beginning of the iteration to the first item that came of the source, once there has been one."""
 
 
-class Graph:
+class Graph(Generic[Out]):
     """Runs a source through stages; an asynchronous iterator of what comes out, and an asynchronous context manager.
 
     ``chaining=False`` makes each stage a task; ``read_ahead`` puts a channel before the sink even where none is needed,
@@ -137,14 +140,15 @@ class Graph:
         seen = self.statistics()
         return f"{state}, {seen.pieces} pieces in, {seen.items} items out"
 
-    def __aiter__(self) -> AsyncIterator[Any]:
+    def __aiter__(self) -> AsyncIterator[Out]:
         return Loop(self) if is_begun_by_async_for() else self
 
-    async def __anext__(self) -> Any:
+    async def __anext__(self) -> Out:
         """Give the next item. Who is cancelled while it waits loses nothing, and finds the item at the next call."""
         if self._shield is None:
             self._shield = Shield(self._reader.aclose)
-        return await self._next(may_come_back=True)
+        item: Out = await self._next(may_come_back=True)
+        return item
 
     @property
     def _is_read(self) -> bool:

@@ -35,7 +35,7 @@ class Loop:
 
     __slots__ = ("_graph",)
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph[Any]) -> None:
         self._graph = graph
 
     def __aiter__(self) -> Self:

@@ -20,7 +20,8 @@ from streamparse.adapters.web.inputs import Input
 from streamparse.adapters.web.pace import Turns
 from streamparse.cli.live import is_end_mark
 from streamparse.errors import StreamparseError
-from streamparse.events import Event, message_event
+from streamparse.events import RawEvent as Event
+from streamparse.events import message_event
 from streamparse.parser import ResponseParser
 from streamparse.template import ResponseTemplate
 
