@@ -17,6 +17,18 @@ from streamparse.errors import (
     StreamparseError,
     TemplateError,
 )
+from streamparse.events import (
+    ConsumerDropped,
+    Error,
+    Event,
+    Message,
+    RegionChunk,
+    RegionClose,
+    RegionDelta,
+    RegionMalformed,
+    RegionOpen,
+    RegionUnclaimed,
+)
 from streamparse.graph import KeyedParser, Open, pump
 from streamparse.graph.broadcast import Broadcast, broadcast
 from streamparse.graph.consumer import Consumer
@@ -45,18 +57,28 @@ __all__ = [
     "Broadcast",
     "ChannelClosedError",
     "Consumer",
+    "ConsumerDropped",
     "ContentError",
     "End",
+    "Error",
+    "Event",
     "FinalizedError",
     "Guess",
     "KeyedParser",
     "LimitError",
     "Limits",
     "ManyStream",
+    "Message",
     "Open",
     "ParseError",
     "ParseStream",
     "PrefixError",
+    "RegionChunk",
+    "RegionClose",
+    "RegionDelta",
+    "RegionMalformed",
+    "RegionOpen",
+    "RegionUnclaimed",
     "ResponseParser",
     "ResponseTemplate",
     "SnapshotError",
@@ -88,6 +110,14 @@ _FOUND_IN = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("streamparse-llm")
     if name not in _FOUND_IN:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_FOUND_IN[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_FOUND_IN, "__version__"})

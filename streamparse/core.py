@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from streamparse.arguments import Options
 from streamparse.errors import ArgumentError, LimitError, ParseError
+from streamparse.events import RawEvent as Event
 from streamparse.limits import Limits, how_to_raise
 from streamparse.matching.plain import PlainText
 from streamparse.stages.anchor import AnchorTrim
@@ -32,8 +33,6 @@ from streamparse.stages.transform_stage import TransformStage
 from streamparse.statistics import ParserStatistics
 from streamparse.template import ResponseTemplate, TemplateSource, load_response_template, within_limits, without_fields
 from streamparse.tokens.marks import TokenMarks
-
-Event = dict[str, Any]
 
 _NO_TOKENS: frozenset[str] = frozenset()
 
@@ -187,7 +186,7 @@ class Core:
 
     def feed(self, text: str) -> list[Event]:
         """The events that the next text decides; none while anything waits, for they would come out of turn."""
-        return self._after_regions(self._regions.feed(text), len(text))
+        return self._after_regions(self._of_regions(self._regions.feed, text), len(text))
 
     def plain_text(self) -> PlainText | None:
         """What plain text may be told by from here on, where it can be."""
@@ -203,10 +202,14 @@ class Core:
         """The last events: those of the text that is left, and of the end. What waits must have been worked off."""
         events: list[Event] = []
         self.large = math.inf
-        for text in (rest, *(self.detokenizer.finish() if self.detokenizer is not None else ())):
-            events += self._after_regions(self._regions.feed(text))
-        events += self._after_regions(self._end_regions(finish_reason))
-        self._message.finish()
+        try:
+            for text in (rest, *(self.detokenizer.finish() if self.detokenizer is not None else ())):
+                events += self._after_regions(self._of_regions(self._regions.feed, text))
+            events += self._after_regions(self._of_regions(self._end_regions, finish_reason))
+            self._message.finish()
+        except ParseError as error:
+            error.events = [*events, *error.events]
+            raise
         return events
 
     def work_off(self) -> list[Event]:
@@ -280,11 +283,13 @@ class Core:
             return items
 
         def end_regions() -> list[Any]:
-            return regions(self._end_regions(finish_reason()))
+            return regions(self._of_regions(self._end_regions, finish_reason(), made=regions))
 
         stages = [
             CoreStage("detokenize", self.decode, lambda: self.detokenizer.finish() if self.detokenizer else []),
-            CoreStage("regions", lambda text: regions(self._regions.feed(text)), end_regions),
+            CoreStage(
+                "regions", lambda text: regions(self._of_regions(self._regions.feed, text, made=regions)), end_regions
+            ),
         ]
         if self.deltas is None:
             stages += [
@@ -297,6 +302,17 @@ class Core:
             *stages,
             CoreStage("message", lambda event: message.feed([event]), message.finish, parses_regions=True),
         ]
+
+    def _of_regions(
+        self, step: Callable[..., list[Any]], *arguments: Any, made: Callable[[list[Any]], list[Any]] | None = None
+    ) -> list[Any]:
+        """What a step of the regions' stage gives; an error gets the events of what was read before it."""
+        try:
+            return step(*arguments)
+        except ParseError as error:
+            items = self._regions.writer.take_items()
+            error.events = [] if self.waiting else (made or self._after_regions)(items)
+            raise
 
     def _end_regions(self, finish_reason: str | None) -> list[Any]:
         """What the end of the generation decides; a region that ends with it says why that was."""
@@ -330,11 +346,24 @@ class Core:
             raise LimitError(reason, limit="events", position=max(self._regions.writer.position, 0))
 
     def _parsed(self, items: list[Any]) -> list[Event]:
-        if len(items) < 2 or (self._options.lenient and self.deltas is None):
+        """The events of a batch; an error has those before it.
+
+        One region goes through all stages after the other: the first error in the text is raised, whichever stage
+        finds it, and the calls of a region are counted before those of the next.
+        """
+        if len(items) < 2:
             return self._after_tokens(items)
-        # one region goes through all stages after the other: the first error in the text is raised, whichever stage
-        # finds it, and the calls of a region are counted before those of the next
-        return [event for batch in up_to_each_end(items) for event in self._after_tokens(batch)]
+        events: list[Event] = []
+        try:
+            for batch in up_to_each_end(items):
+                if len(batch) > 1 and isinstance(batch[-1], RegionEnd):
+                    events += self._after_tokens(batch[:-1])
+                    batch = batch[-1:]
+                events += self._after_tokens(batch)
+        except ParseError as error:
+            error.events = [*events, *error.events]
+            raise
+        return events
 
     def _after_tokens(self, items: list[Any]) -> list[Event]:
         return self._message.feed(self._typed(items))

@@ -19,6 +19,7 @@ Messages say what was wrong, where, and what to do about it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 class StreamparseError(Exception):
@@ -53,7 +54,9 @@ class ParseError(StreamparseError, ValueError):
     """What a model wrote can't be read as its template says.
 
     ``field`` is the template's field (None where no field is concerned), ``position`` the character at which
-    it went wrong (None where there is no such place), ``reason`` what went wrong there.
+    it went wrong (None where there is no such place), ``reason`` what went wrong there. ``events`` are those of the
+    call that raised it which come before the fault: with what earlier calls gave they are the same events however the
+    text was cut. Streams and the keyed operator have given them out by the time that the error comes.
     """
 
     def __init__(
@@ -63,10 +66,16 @@ class ParseError(StreamparseError, ValueError):
         self.field = field
         self.position = position
         self.excerpt = excerpt
+        self.events: list[Any] = []
         where = [f"field {field!r}"] if field is not None else []
         where += [f"position {position}"] if position is not None else []
         message = f"{', '.join(where)}: {reason}" if where else reason
         super().__init__(f"{message} (near {excerpt!r})" if excerpt else message)
+
+
+def events_before(error: BaseException) -> list[Any]:
+    """The events that an error carries, in their order; none for other errors."""
+    return error.events if isinstance(error, ParseError) else []
 
 
 class ContentError(ParseError):

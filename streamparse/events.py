@@ -6,7 +6,7 @@ unless more was asked for. Keys marked NotRequired come with ``spans=True`` or i
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
 class RegionOpen(TypedDict):
@@ -16,6 +16,8 @@ class RegionOpen(TypedDict):
     field: str
     start: NotRequired[int]
     end: NotRequired[int]
+    token_start: NotRequired[int]
+    token_end: NotRequired[int]
     captures: NotRequired[dict[str, str]]
 
 
@@ -28,6 +30,8 @@ class RegionChunk(TypedDict):
     dirty: bool
     start: NotRequired[int]
     end: NotRequired[int]
+    token_start: NotRequired[int]
+    token_end: NotRequired[int]
 
 
 class RegionClose(TypedDict):
@@ -43,6 +47,8 @@ class RegionClose(TypedDict):
     unclosed: NotRequired[bool]
     start: NotRequired[int]
     end: NotRequired[int]
+    token_start: NotRequired[int]
+    token_end: NotRequired[int]
 
 
 class RegionMalformed(TypedDict):
@@ -62,6 +68,8 @@ class RegionMalformed(TypedDict):
     incomplete: bool
     start: NotRequired[int]
     end: NotRequired[int]
+    token_start: NotRequired[int]
+    token_end: NotRequired[int]
 
 
 class RegionDelta(TypedDict):
@@ -122,16 +130,31 @@ class ConsumerDropped(TypedDict):
     last: int
 
 
-Event = dict[str, Any]
-"""Any of the above, as the plain dict that it is."""
+Event: TypeAlias = (
+    RegionOpen
+    | RegionChunk
+    | RegionClose
+    | RegionMalformed
+    | RegionDelta
+    | RegionUnclaimed
+    | Message
+    | Error
+    | ConsumerDropped
+)
+"""Any of the above. To compare ``event["type"]``, or to ``match`` on it, tells type checkers which one it is."""
+
+RawEvent: TypeAlias = Any
+"""An event inside of the package, where stages make one kind of another step by step: a dict with the keys above."""
 
 
-def message_event(message: dict[str, Any] | None, problems: list[dict[str, Any]], finish_reason: str | None) -> Event:
+def message_event(
+    message: dict[str, Any] | None, problems: list[dict[str, Any]], finish_reason: str | None
+) -> RawEvent:
     """The last event of a generation."""
     return {"type": "message", "message": message, "problems": problems, "finish_reason": finish_reason}
 
 
-def error_event(error: Exception, message: dict[str, Any], problems: list[dict[str, Any]]) -> Event:
+def error_event(error: Exception, message: dict[str, Any], problems: list[dict[str, Any]]) -> Error:
     """The last event of a generation that failed.
 
     >>> error_event(ValueError("too bad"), {"role": "assistant"}, [])  # doctest: +NORMALIZE_WHITESPACE
@@ -141,6 +164,6 @@ def error_event(error: Exception, message: dict[str, Any], problems: list[dict[s
     return {"type": "error", "error": text or kind, "kind": kind, "message": message, "problems": problems}
 
 
-def consumer_dropped_event(error: str, last: int) -> Event:
+def consumer_dropped_event(error: str, last: int) -> ConsumerDropped:
     """The last event of a consumer that was dropped, whose generation goes on."""
     return {"type": "consumer_dropped", "error": error, "last": last}

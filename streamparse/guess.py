@@ -20,7 +20,7 @@ import regex
 
 from streamparse.arguments import ErrorMode
 from streamparse.errors import ParseError
-from streamparse.events import Event
+from streamparse.events import RawEvent as Event
 from streamparse.matching.delimiter import Delimiter
 from streamparse.matching.syntax import Chars, Node, walk
 from streamparse.matching.syntax import Sequence as Run

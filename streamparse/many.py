@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.events import Event
-from streamparse.graph import CAPACITY, Graph, GraphStatistics, KeyedParser, KeyedStatistics, Readers, Source
+from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, KeyedParser, KeyedStatistics, Readers, Source
+from streamparse.graph.chunks import CANCELLED
 from streamparse.graph.keyed import Events
 from streamparse.graph.keyed_stage import KeyedStage
 from streamparse.template import TemplateSource
@@ -81,14 +82,15 @@ class ManyStatistics(GraphStatistics):
     generations: KeyedStatistics
 
 
-class ManyStream(Graph):
+class ManyStream(Graph[Tagged]):
     """The events of many generations, as ``(key, event)``: an asynchronous iterator and context manager.
 
     The events of each generation come in order, its last one being ``message``, or ``error`` if it failed; by then its
     source has been closed, or soon will be if the parser failed and not the source. ``parse_many`` makes it.
 
-    It ends as ``ParseStream`` does: when ``async with`` is left or ``aclose()`` returns, when iteration is cancelled
-    or raises, every source has been closed and every task has ended.
+    It ends as ``ParseStream`` does: when ``async with`` is left or ``aclose()`` returns, when an ``async for`` is
+    cancelled or raises, every source has been closed and every task has ended. ``anext`` may be waited for with a
+    deadline, as there.
     """
 
     __slots__ = ("_keyed", "_readers")
@@ -98,6 +100,10 @@ class ManyStream(Graph):
         self._readers = readers
         self._keyed = keyed
 
+    def __repr__(self) -> str:
+        """Where the stream stands, and counts."""
+        return f"<ManyStream {self._told()}, {self._readers.running} sources running, {len(self._keyed)} keys open>"
+
     def cancel(self, key: Hashable) -> bool:
         """Stop one generation, and tell whether there was anything to stop.
 
@@ -105,7 +111,14 @@ class ManyStream(Graph):
         arrived is still parsed, and its last event is a ``message`` with what there was, whose ``finish_reason`` is
         ``"cancelled"``. To stop all of them, leave the ``async with``.
         """
-        return self._readers.cancel(key)
+        return self._readers.stop(key, CANCELLED)
+
+    def stop(self, key: Hashable, finish_reason: str = "stop") -> bool:
+        """End one generation as ``cancel`` does, under another ``finish_reason``; it counts as cut off all the same.
+
+        Does nothing, and says so, for one that has ended.
+        """
+        return self._readers.stop(key, End(finish_reason, cut_off=True))
 
     def statistics(self) -> ManyStatistics:
         """What the stream has seen so far, of all generations together."""
@@ -131,5 +144,5 @@ class _TaggedEvents:
         }:
             # a source that has come to its end by itself is gone, and its key may be that of the next one already
             if self._keyed.is_spent(key):
-                self._readers.cancel(key)
+                self._readers.stop(key, CANCELLED)
         return tagged

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any, Self, TypeVar
 
 from streamparse.arguments import ErrorMode, Options, as_text, field_names, template_for
-from streamparse.core import Core, CoreStage, Event
+from streamparse.core import Core, CoreStage
 from streamparse.errors import (
     FinalizedError,
     ParseError,
@@ -20,6 +20,7 @@ from streamparse.errors import (
     StreamparseError,
     TemplateError,
 )
+from streamparse.events import Event, RawEvent
 from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits
 from streamparse.matching.plain import PIECE_AT_MOST, PIECES_AT_MOST, PLAIN_PIECE_AT_MOST, TOGETHER, PlainText
 from streamparse.snapshot import expect_like, state_from_bytes, state_to_bytes
@@ -94,7 +95,22 @@ class ResponseParser:
             )
         self._begin(core, core.feed_prefix(as_text(prefix, tokenizer)))
 
-    def _begin(self, core: Core, initial_events: Sequence[Event] = (), *, restored: bool = False) -> None:
+    def __repr__(self) -> str:
+        """The template, where the parser stands, and counts.
+
+        >>> parser = ResponseParser("qwen3", prefix="")
+        >>> events = parser.feed("<think>Hm</think>Hi")
+        >>> parser
+        <ResponseParser qwen3, open in 'content', 19 characters, 1 region>
+        """
+        seen = self.statistics()
+        state = "ended" if self._ended else f"open in {seen.open_region!r}" if seen.open_region else "open"
+        return (
+            f"<{type(self).__name__} {self.template.name}, {state}, {seen.characters} characters, "
+            f"{seen.regions} region{'' if seen.regions == 1 else 's'}>"
+        )
+
+    def _begin(self, core: Core, initial_events: Sequence[RawEvent] = (), *, restored: bool = False) -> None:
         self._core = core
         self._restored = restored
         self._deltas = core.deltas
@@ -116,7 +132,8 @@ class ResponseParser:
 
         ``text`` is a piece of text, of UTF-8 bytes (cut anywhere), or, with ``tokenizer``, a token id or several; all
         pieces of one generation are of the same kind. Raises :class:`ParseError` in strict mode for what can't be
-        parsed, :class:`LimitError` at a limit, and :class:`FinalizedError` after the end.
+        parsed (its ``events`` are those before the fault), :class:`LimitError` at a limit, and :class:`FinalizedError`
+        after the end.
         """
         plain = self._straight
         if plain is not None and type(text) is str:
@@ -124,19 +141,20 @@ class ResponseParser:
             if room and (text in plain.known or plain.passes(text)):
                 self._room = room - 1
                 self._passed += text
-                event = plain.event.copy()
+                event: RawEvent = plain.event.copy()
                 event["text"] = text
                 deltas = self._deltas
                 if deltas is None:
                     return [event]
                 walk = deltas.walk
                 if walk is None or (known := walk.step.get(text)) is None:
-                    return deltas.chunk(event)
+                    events: list[RawEvent] = deltas.chunk(event)
+                    return events
                 piece, walk.step = known
                 if not piece:
                     return [event]
                 walk.note(piece)
-                delta = walk.event.copy()
+                delta: RawEvent = walk.event.copy()
                 delta["arguments"] = piece
                 return [event, delta]
         return self._feed(text)
@@ -280,7 +298,7 @@ class ResponseParser:
         """The message as it stands."""
         return self._core.message
 
-    def _feed(self, piece: Any) -> list[Event]:
+    def _feed(self, piece: Any) -> list[RawEvent]:
         """Feed a piece that is not plain text: through the detokenizer, if it is not text, and all stages."""
         if self._ended is not None:
             raise FinalizedError(self._ended)
@@ -289,7 +307,7 @@ class ResponseParser:
             return self._watched(self._feed_text, piece) if events is None else events
         return self._watched(self._feed_other, piece)
 
-    def _feed_text(self, text: str) -> list[Event]:
+    def _feed_text(self, text: str) -> list[RawEvent]:
         core = self._core
         if self._plain is not None or self._tail:
             text = self._settle() + text
@@ -309,7 +327,7 @@ class ResponseParser:
         detokenizer = self._core.detokenizer
         return detokenizer is None or detokenizer.takes_text
 
-    def _feed_other(self, piece: Any) -> list[Event]:
+    def _feed_other(self, piece: Any) -> list[RawEvent]:
         """Feed token ids, bytes, or text where the detokenizer is asked for it."""
         core, fresh = self._core, self._core.detokenizer is None
         if fresh:
@@ -319,17 +337,26 @@ class ResponseParser:
         finally:
             if fresh and core.detokenizer is not None:
                 self._straight = None  # text is seen by the detokenizer from here on, which minds what comes after it
-        events: list[Event] = []
-        for text in texts:
-            taken = None if self._plain is None or core.marked else self._pass(text)
-            events += self._feed_text(text) if taken is None else taken
+        events: list[RawEvent] = []
+        try:
+            for text in texts:
+                taken = None if self._plain is None or core.marked else self._pass(text)
+                events += self._feed_text(text) if taken is None else taken
+        except ParseError as error:
+            error.events = [*events, *error.events]
+            raise
         return events
 
-    def _finish(self, finish_reason: str | None) -> list[Event]:
-        events: list[Event] = []
-        while self._core.waiting:  # what came before the end knows nothing of how the generation ended
-            events += self._core.work_off()
-        return events + self._core.finish(self._settle(), finish_reason)
+    def _finish(self, finish_reason: str | None) -> list[RawEvent]:
+        events: list[RawEvent] = []
+        try:
+            while self._core.waiting:  # what came before the end knows nothing of how the generation ended
+                events += self._core.work_off()
+            events += self._core.finish(self._settle(), finish_reason)
+        except ParseError as error:
+            error.events = [*events, *error.events]
+            raise
+        return events
 
     def _watched(self, step: Callable[..., Result], *arguments: Any) -> Result:
         """Do a step, after which something may wait; after a ParseError nothing more can be fed."""
@@ -351,7 +378,7 @@ class ResponseParser:
         if self._restored and not isinstance(error, StreamparseError):
             raise _damaged(error) from error
 
-    def _pass(self, text: str) -> list[Event] | None:
+    def _pass(self, text: str) -> list[RawEvent] | None:
         """The events of a piece of text; None where it isn't plain, and then nothing has happened.
 
         ``feed`` does the commonest case itself, as a call would cost as much again.
@@ -372,7 +399,7 @@ class ResponseParser:
             return []
         self._room -= 1
         self._passed += text
-        event = {**plain.event, "text": text}
+        event: RawEvent = {**plain.event, "text": text}
         return [event] if self._deltas is None else self._deltas.chunk(event)
 
     def _put_together(self) -> int:
@@ -430,7 +457,7 @@ def feed_each(
                 if room and (chunk in plain.known or plain.passes(chunk)):
                     parser._room = room - 1
                     parser._passed += chunk
-                    event = plain.event.copy()
+                    event: RawEvent = plain.event.copy()
                     event["text"] = chunk
                     pairs.append((key, [event]))
                     count += 1

@@ -16,7 +16,7 @@ from typing import Any
 from streamparse.arguments import ErrorMode
 from streamparse.core import CoreStage
 from streamparse.errors import StreamparseError
-from streamparse.events import Event, message_event
+from streamparse.events import Event, RawEvent, message_event
 from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, Source, SourceReader, Stage
 from streamparse.graph.later import PutOff
 from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits
@@ -122,7 +122,7 @@ class StreamStatistics(GraphStatistics):
     parser: ParserStatistics
 
 
-class ParseStream(Graph):
+class ParseStream(Graph[Event]):
     """The events of one generation: an asynchronous iterator, and an asynchronous context manager.
 
     A structured region of more than a million characters is parsed in a thread when it has ended; other tasks go on.
@@ -138,13 +138,23 @@ class ParseStream(Graph):
     - before an ``async for`` that is cancelled lets go of the cancellation;
     - before ``async with`` is left, or ``aclose()`` returns.
 
+    ``stop()`` ends the generation and still gives its last events and the message.
+
+    **Waiting with a deadline.** Who cancels ``await anext(stream)`` cancels that wait and nothing else: the source, of
+    which a piece may have been asked, is not cancelled, and what comes is there at the next call, so a heartbeat is
+    ``await asyncio.wait_for(anext(stream), 15)``, or the same in ``anyio.move_on_after``. The stream then ends when
+    ``async with`` is left, by ``aclose()``, or when nobody refers to it any more, as below. An ``async for`` that is
+    cancelled has closed the stream, as its source is read in the reader's own task; to iterate again raises an error
+    that says so. (``anext`` over a source that can't be cancelled without harm, as most can't, asks it in a task of
+    the stream's own, which costs a few microseconds a piece.)
+
     A bare ``break`` without ``async with`` runs nothing. The source is closed soon after nobody refers to the stream
     any more (in CPython, with the ``break``), by a task that the event loop runs; a thread (``blocking``) ends at its
     source's next piece. On asyncio a loop that ends right after the ``break`` may cut that closing short, as it does
     for every asynchronous generator; trio waits for it. Streams that run tasks can't be iterated without ``async with``
     at all.
 
-    A stream that was cancelled, closed or has failed is at its end. Its events go to one reader.
+    A stream that was closed or has failed is at its end. Its events go to one reader.
     """
 
     __slots__ = ("_parsing",)
@@ -152,6 +162,10 @@ class ParseStream(Graph):
     def __init__(self, parsing: _Parsing, stages: Iterable[Any], **options: Any) -> None:
         super().__init__(parsing.reader, stages, **options)
         self._parsing = parsing
+
+    def __repr__(self) -> str:
+        """The template, where the stream stands, and counts."""
+        return f"<ParseStream {self._parsing.parser.template.name}, {self._told()}>"
 
     @property
     def message(self) -> dict[str, Any] | None:
@@ -167,6 +181,29 @@ class ParseStream(Graph):
     def end(self) -> End | None:
         """What the source ended with, once it has, if it gave an ``End``."""
         return self._parsing.reader.end
+
+    def stop(self, finish_reason: str = "stop") -> None:
+        """End the generation now: what was read is still parsed, and then its last events and ``message`` come.
+
+        The source is asked for nothing more, and is closed before the last event is given, as at its own end.
+        ``finish_reason`` is what the ``message`` event then says; the generation counts as cut off whatever it is, so a
+        tool call that is still open does not become one. May be called at any time by any task of the event loop,
+        whether another one waits for an event or not, and before the first event too; after the end of the source it
+        does nothing. From another thread, call it through the event loop (``loop.call_soon_threadsafe(stream.stop)``).
+        (On trio, ``async for`` over a source that waits for a task group of its own goes on to that source's next
+        piece.)
+
+        >>> import asyncio
+        >>> async def show() -> None:
+        ...     async with parse_stream(["Hello ", "world", "!"], "qwen3", prefix="") as stream:
+        ...         async for event in stream:
+        ...             if event.get("text") == "world":
+        ...                 stream.stop()
+        ...     print(event["message"], event["finish_reason"])
+        >>> asyncio.run(show())
+        {'role': 'assistant', 'content': 'Hello world'} stop
+        """
+        self._end_source(End(finish_reason, cut_off=True))
 
     def statistics(self) -> StreamStatistics:
         """What the stream has seen so far: pieces, events, what each stage and each channel did, and the parser."""
@@ -188,20 +225,24 @@ class _Parsing:
         return self.parser.initial_events
 
     def finish(self) -> list[Event]:
-        self.message, events = self.parser.finalize(self.finish_reason())
+        self.message, events = self.parser.finalize(self.how_it_ended())
         return [*events, self.message_event()]
 
     def finish_reason(self) -> str | None:
         return self.reader.end.finish_reason if self.reader.end is not None else None
 
-    def message_event(self) -> Event:
+    def how_it_ended(self) -> str | None:
+        """The finish reason as the parser takes it."""
+        return self.reader.end.for_parser if self.reader.end is not None else None
+
+    def message_event(self) -> RawEvent:
         return message_event(self.message, self.parser.problems, self.finish_reason())
 
     def stages(self, inner: Mapping[str, Iterable[Any]], *, chaining: bool) -> list[Any]:
         """The core as one stage, or stage by stage where each is a task or others stand between them."""
         if chaining and not inner:
             return [Stage(self, "parse")]
-        core = self.parser.stages(self.finish_reason)
+        core = self.parser.stages(self.how_it_ended)
         unknown = inner.keys() - {stage.name for stage in core}
         if unknown:
             known = ", ".join(stage.name for stage in core)

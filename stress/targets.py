@@ -48,7 +48,7 @@ def options(draw: Callable[..., Any]) -> dict[str, Any]:
     return {**flags, "errors": draw(modes), "tools": draw(st.sampled_from([None, TOOLS])), "limits": QUICK}
 
 
-def fed(parser: ResponseParser, pieces: list[Any]) -> list[dict[str, Any]]:
+def fed(parser: ResponseParser, pieces: list[Any]) -> list[Any]:
     """The events of all pieces and of the end, each as it would be sent."""
     events = [event for piece in pieces for event in parser.feed(piece)]
     message, last = parser.finalize()

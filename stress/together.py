@@ -43,7 +43,7 @@ class Ends:
         self._seen = seen
         self._of: Counter[Hashable] = Counter()
 
-    def take(self, pairs: Iterable[tuple[Hashable, list[dict[str, Any]]]]) -> None:
+    def take(self, pairs: Iterable[tuple[Hashable, list[Any]]]) -> None:
         """Look for ends among events."""
         for key, events in pairs:
             for event in events:
@@ -165,8 +165,8 @@ async def many(chance: random.Random, seen: Counter[str]) -> None:
     with anyio.move_on_after(0 if chance.random() < 0.1 else 60):
         stream = parse_many(sources, prefix="", options=options.__getitem__, limit=chance.randrange(1, 8), capacity=64)
         async with stream:
-            async for key, event in stream:
-                ends.take([(key, [event])])
+            async for tag, event in stream:
+                ends.take([(tag, [event])])
                 if chance.random() < 0.02:
                     stream.cancel(chance.randrange(KEYS_AT_MOST))
                 if leaves and chance.random() < 0.05:

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from streamparse.cli.lines import in_terms_of_flags, lines_of_value, problem_line, shown
 from streamparse.cli.wrap import Erase, WordWrap
-from streamparse.events import Event
+from streamparse.events import RawEvent as Event
 from streamparse.template import ResponseTemplate
 from streamparse.template.end_mark import is_end_mark
 

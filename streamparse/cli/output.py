@@ -11,7 +11,7 @@ from typing import Protocol
 from streamparse.cli.command import FAULTY, OK
 from streamparse.cli.lines import problem_line
 from streamparse.encode import encode_line
-from streamparse.events import Event
+from streamparse.events import RawEvent as Event
 from streamparse.stream import ParseStream
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from anyio import to_thread
 
-from streamparse.errors import StageError, StreamparseError
+from streamparse.errors import StageError, StreamparseError, events_before
 from streamparse.graph.channel import Channel
 from streamparse.graph.closing import close
 from streamparse.graph.direct import Direct
@@ -99,6 +99,7 @@ class Chain:
                 try:
                     items = await work_off(link.later)
                 except Exception as error:
+                    self.hand_on(link, events_before(error), out)
                     failure = stage_error(link.seen.name, error)
                     raise failure from failure.__cause__
                 self.hand_on(link, items, out)
@@ -112,10 +113,14 @@ class Chain:
     async def finish(self, out: Made) -> None:
         """Add the items that follow from there being no more."""
         for position, link in enumerate(self.links, 1):
-            if link.later is not None and link.later.ends_large:
-                items = await to_thread.run_sync(_items_of, link, link.finish)
-            else:
-                items = _items_of(link, link.finish)
+            try:
+                if link.later is not None and link.later.ends_large:
+                    items = await to_thread.run_sync(_items_of, link, link.finish)
+                else:
+                    items = _items_of(link, link.finish)
+            except StreamparseError as error:
+                self._feed_from(position, events_before(error), out)
+                raise
             self._feed_from(position, items, out)
             await self.settle(out)
 
@@ -159,6 +164,7 @@ class Chain:
                     for item in items:
                         made += feed(item)
             except Exception as error:
+                made += events_before(error)
                 failure = stage_error(seen.name, error)
             seen.items_in += len(items)
             seen.items_out += len(made)

@@ -78,8 +78,11 @@ class Channel(Generic[Item]):
     """Carries batches of items from senders to receivers, bounded by weight.
 
     ``capacity`` is that bound; ``weigh`` gives an item's weight and ``join`` joins what can be joined in a list.
-    Iterating gives batches (never empty lists) until the channel is closed and empty.
+    Iterating gives batches (never empty lists) until the channel is closed and empty; a receiver that is cancelled has
+    taken nothing.
     """
+
+    cancel_safe = True
 
     def __init__(
         self,

@@ -12,11 +12,9 @@ from typing import Any
 from streamparse.errors import ArgumentError
 from streamparse.graph.source import End
 
-CUT_OFF = frozenset({"length", "cancelled", "expired"})
-"""Finish reasons that say that the model had not come to its end, so what is open does not count as complete."""
-
 EXPIRED = End("expired")
 """The end of a generation that was idle for too long; this very object, as anybody may give that reason."""
+CANCELLED = End("cancelled")
 FINISHED = End()
 """The end of what is open when the source has ended."""
 

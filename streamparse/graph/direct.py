@@ -25,21 +25,22 @@ class Direct:
     """The way itself: ``pull`` gives a piece, ``feed`` is the machine's, under whose ``name`` errors are told.
 
     ``later`` is the machine as one that puts work off. ``passed`` counts pieces and characters as said above,
-    ``not_one`` those pieces of which came no item, or several. ``taken`` is whether somebody waits for a piece here.
+    ``not_one`` those pieces of which came no item, or several. ``taken`` is who waits for a piece here, as ``who``
+    tells, if somebody does; ``go_on`` waits for a pull that has begun, where it has to (``interrupt.py``).
     """
 
-    __slots__ = ("feed", "later", "name", "not_one", "passed", "pull", "taken")
+    __slots__ = ("feed", "go_on", "later", "name", "not_one", "passed", "pull", "taken", "who")
 
-    def __init__(
-        self, pull: Callable[[], Awaitable[Any]], feed: Callable[[Any], Iterable[Any]], later: Later, name: str
-    ) -> None:
+    def __init__(self, pull: Callable[[], Any], feed: Callable[[Any], Iterable[Any]], later: Later, name: str) -> None:
         self.pull = pull
         self.feed = feed
         self.later = later
         self.name = name
         self.passed = 0
         self.not_one = 0
-        self.taken = False
+        self.taken: Any = None
+        self.who: Callable[[], Any] = _somebody
+        self.go_on: Callable[[Any, Any], Awaitable[Any]] | None = None
 
     @property
     def pieces(self) -> int:
@@ -50,3 +51,7 @@ class Direct:
     def amount(self) -> int:
         """Their characters."""
         return self.passed % PIECE
+
+
+def _somebody() -> Any:
+    return True

@@ -6,8 +6,8 @@ Out: the events, and the error that ending came to. Touches nothing but the pars
 
 from __future__ import annotations
 
+from streamparse.errors import events_before
 from streamparse.events import Event, error_event, message_event
-from streamparse.graph.chunks import CUT_OFF
 from streamparse.graph.source import End
 from streamparse.parser import ResponseParser
 
@@ -18,9 +18,9 @@ Outcome = tuple[list[Event], Exception | None]
 def last_events(parser: ResponseParser, end: End) -> Outcome:
     """The last events of a generation that ends in the regular way, the message among them."""
     try:
-        message, events = parser.finalize("length" if end.finish_reason in CUT_OFF else end.finish_reason)
+        message, events = parser.finalize(end.for_parser)
     except Exception as error:
-        return [error_event(error, parser.message, parser.problems)], error
+        return [*events_before(error), error_event(error, parser.message, parser.problems)], error
     last = message_event(message, parser.problems, end.finish_reason)
     if end.usage is not None:
         last["usage"] = end.usage
@@ -33,4 +33,4 @@ def failed_events(parser: ResponseParser, error: Exception) -> Outcome:
         events = parser.finalize("length")[1]
     except Exception:  # the parser has stopped already, or stops at what the first error left undone
         events = []
-    return [*events, error_event(error, parser.message, parser.problems)], error
+    return [*events_before(error), *events, error_event(error, parser.message, parser.problems)], error

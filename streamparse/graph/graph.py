@@ -16,22 +16,30 @@ if there is one; it is raised after what came before it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
-from streamparse.errors import StreamparseError
+import anyio
+
+from streamparse.errors import StreamparseError, events_before
 from streamparse.graph.alongside import Alongside
 from streamparse.graph.chain import Chain, StageStatistics, stage_error
 from streamparse.graph.channel import CAPACITY, ChannelStatistics, checked_capacity
 from streamparse.graph.closing import closer_for_later
-from streamparse.graph.direct import PIECE, SMALL, UNTIL_REST, Direct
-from streamparse.graph.source import Source, SourceReader, source_error
+from streamparse.graph.direct import UNTIL_REST, Direct
+from streamparse.graph.loop import Loop, is_begun_by_async_for
+from streamparse.graph.shield import Shield
+from streamparse.graph.source import End, Source, SourceReader, source_error
 from streamparse.graph.stage import Segment, segments_of
 from streamparse.graph.workers import Workers
+
+Out = TypeVar("Out")
+"""What comes out of a graph."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class GraphStatistics:
     """Time from the beginning of the iteration to the first item that came of the source, once there has been one."""
 
 
-class Graph:
+class Graph(Generic[Out]):
     """Runs a source through stages; an asynchronous iterator of what comes out, and an asynchronous context manager.
 
     ``chaining=False`` makes each stage a task; ``read_ahead`` puts a channel before the sink even where none is needed,
@@ -81,6 +89,7 @@ class Graph:
         "_reader",
         "_reading",
         "_ready",
+        "_shield",
         "_stages",
         "_workers",
     )
@@ -110,6 +119,7 @@ class Graph:
         self._ready: deque[Any] = deque()
         self._pull = self._reader.pull if self._workers is None else self._workers.pull
         self._alongside: Alongside | None = None
+        self._shield: Shield | None = None  # what outlasts a reader who is cancelled, once there may be one
         self._direct = None if self._workers is not None else self._chain.direct(self._pull)
         self._direct_now: Direct | None = None  # the direct way, where it can be taken without a look at anything else
         self._items = 0
@@ -120,49 +130,36 @@ class Graph:
         self._failure: Exception | None = None
         self._ended = False
 
-    def __aiter__(self) -> Self:
-        return self
+    def __repr__(self) -> str:
+        """The stages, where the graph stands, and counts."""
+        return f"<Graph {' + '.join(seen.name for seen in self._stages)}, {self._told()}>"
 
-    async def __anext__(self) -> Any:
-        """Give the next item; most pieces of most generations take the direct way, in this one coroutine."""
-        direct = self._direct_now
-        if direct is None or direct.taken:
-            return await self._next()
-        direct.taken = True
-        feeding = False
-        try:
-            piece = await direct.pull()
-            if type(piece) is str and len(piece) < SMALL:
-                direct.passed = passed = direct.passed + PIECE + len(piece)
-                feeding = True
-                made = direct.feed(piece)
-                if type(made) is not list:  # a machine of the user's may give anything that can be iterated over
-                    made = list(made)
-                if len(made) == 1 and passed & UNTIL_REST and not direct.later.waiting:
-                    return made[0]
-                feeding = False
-                await self._take(made, direct)
-            else:
-                await self._feed(self._reader.accept(piece))
-        except BaseException as error:
-            if feeding:
-                direct.not_one += 1
-                await self._stop(error, direct.name)
-            elif isinstance(error, StopAsyncIteration):
-                self._ended = True
-            else:
-                await self._stop(error)
-        finally:
-            direct.taken = False
-        return await self._next()
+    def _told(self) -> str:
+        """Where the graph stands, and what came out of it, in words."""
+        state = "ended" if self._closed else "running" if self._begun else "not begun"
+        seen = self.statistics()
+        return f"{state}, {seen.pieces} pieces in, {seen.items} items out"
+
+    def __aiter__(self) -> AsyncIterator[Out]:
+        return Loop(self) if is_begun_by_async_for() else self
+
+    async def __anext__(self) -> Out:
+        """Give the next item. Who is cancelled while it waits loses nothing, and finds the item at the next call."""
+        if self._shield is None:
+            self._shield = Shield(self._reader.aclose)
+        item: Out = await self._next(may_come_back=True)
+        return item
 
     @property
     def _is_read(self) -> bool:
         """Whether a task waits for an item."""
-        return self._reading or (self._direct is not None and self._direct.taken)
+        return self._reading or (self._direct is not None and self._direct.taken is not None)
 
-    async def _next(self) -> Any:
-        """Give the next item; what is ready is given without a visit to the event loop."""
+    async def _next(self, *, may_come_back: bool = False) -> Any:
+        """Give the next item; what is ready is given without a visit to the event loop.
+
+        ``may_come_back`` is whether a reader that is cancelled is to leave everything as it is.
+        """
         if not self._ready:
             if self._is_read:
                 raise StreamparseError("another task is reading this stream; an event goes to one reader")
@@ -171,7 +168,9 @@ class Graph:
             try:
                 await self._make_ready()
             except BaseException as error:
-                await self._stop(error)
+                if may_come_back and isinstance(error, anyio.get_cancelled_exc_class()):
+                    raise
+                await self._fail(error)
             finally:
                 self._reading = False
         return self._first_ready()
@@ -180,19 +179,18 @@ class Graph:
         """See to it that there is an item, or that everything has ended."""
         if not self._begun:
             self._begin()
+        shield = self._shield
         try:
+            while shield is not None and shield.busy and not self._ready:
+                await self._feed(await shield.outcome())
             while not self._ready and not self._ended:
-                if self._workers is not None or self._reader.pending:
-                    await self._feed(await self._next_batch())
-                else:
-                    await self._feed(self._reader.accept(await self._pull()))
+                await self._feed(await self._next_batch())
         except StopAsyncIteration:
             self._ended = True
         if self._ended and not self._closed:
-            await self._chain.finish(self._ready)
-            await self._close()
+            await self._outlasting(self._finish)
 
-    async def _stop(self, error: BaseException, feeding: str = "") -> None:
+    async def _fail(self, error: BaseException, feeding: str = "") -> None:
         """Close because of an error, which is told when what is ready has been given; of a machine, or of the source.
 
         What is no error of the stream's own, such as cancellation, is raised at once.
@@ -200,10 +198,17 @@ class Graph:
         if isinstance(error, GeneratorExit):  # the reader is being thrown away and must not await
             raise error
         if isinstance(error, Exception):
+            if feeding:
+                self._ready.extend(events_before(error))
             self._failure = stage_error(feeding, error) if feeding else source_error(error)
             await self._close_quietly()
             return
         self._ready.clear()
+        if not self._closed and isinstance(error, anyio.get_cancelled_exc_class()):
+            self._failure = StreamparseError(
+                "this stream was closed because an `async for` over it was cancelled, maybe by a deadline; to wait "
+                "with a deadline and go on afterwards, await anext(stream) with it"
+            )
         await self._close_quietly()
         raise error
 
@@ -257,13 +262,33 @@ class Graph:
         )
 
     async def _next_batch(self) -> list[Any]:
-        """Give what comes next, where that is not a matter of one piece of the source."""
-        return await (self._reader.take_pending() if self._workers is None else self._pull())
+        """Give what comes next of the source, or of the tasks before the sink."""
+        if self._workers is not None:
+            batch: list[Any] = await self._pull()
+            return batch
+        if self._reader.pending:
+            return await self._reader.take_pending()
+        if self._alongside is not None and self._alongside.busy:
+            return self._reader.accept(await self._pull())
+        return await (self._reader.ask() if self._reader.cancel_safe else self._outlasting(self._reader.ask))
 
-    async def _feed(self, batch: list[Any]) -> None:
-        """Make items of a batch."""
-        if self._chain.feed(batch, self._ready):
-            await self._settle()
+    async def _outlasting(self, step: Callable[[], Awaitable[Any]]) -> Any:
+        """Take a step, in a task that outlasts this one where the reader may come back."""
+        return await (step() if self._shield is None else self._shield.do(step))
+
+    async def _finish(self) -> None:
+        """Add the last items, and close."""
+        last: list[Any] = []
+        try:
+            await self._chain.finish(last)
+            await self._close(in_shield=self._shield is not None)
+        finally:
+            self._ready.extend(last)
+
+    async def _feed(self, batch: list[Any] | None) -> None:
+        """Make items of a batch, if it is one and not the outcome of another step."""
+        if batch is not None and self._chain.feed(batch, self._ready):
+            await self._outlasting(self._settle)
 
     async def _settle(self) -> None:
         """Have done what was put off, before the source is asked for more or, where that can be, alongside."""
@@ -305,7 +330,8 @@ class Graph:
         self._items += 1
         item = self._ready.popleft()
         goes_directly = not (self._ready or self._ended or self._reading or self._reader.pending)
-        self._direct_now = self._direct if goes_directly and self._first_item_seconds is not None else None
+        is_plain = self._first_item_seconds is not None and self._shield is None
+        self._direct_now = self._direct if goes_directly and is_plain else None
         return item
 
     def _begin(self) -> None:
@@ -314,6 +340,8 @@ class Graph:
             return
         if self._workers is None:
             self._close_later = closer_for_later()
+            if self._direct is not None:
+                self._make_interruptible(self._direct)
         elif not self._workers.started:
             raise StreamparseError(
                 "this stream runs tasks (it has a stage that awaits, reads ahead, or is not chained), which must not "
@@ -323,14 +351,35 @@ class Graph:
         self._began = perf_counter()
         self._chain.start(self._ready)
 
-    async def _close(self) -> None:
-        """Stop what runs and close the source, once."""
-        if not self._closed:
-            self._closed = self._ended = True
+    def _end_source(self, end: End) -> None:
+        """End the source here, whether anybody waits for it or not; does nothing after the end."""
+        if not self._ended:
             self._direct_now = None
-            if self._alongside is not None:
-                await self._alongside.stop()
-            await (self._workers.stop() if self._workers is not None else self._reader.aclose())
+            self._reader.stop(end, None if self._direct is None else self._direct.taken)
+
+    def _make_interruptible(self, direct: Direct) -> None:
+        """Let the wait of whoever takes the direct way be ended from elsewhere."""
+        interrupt = self._reader.interrupt
+        direct.who = interrupt.who
+        if self._reader.can_be_stepped:
+            direct.go_on = interrupt.go_on
+        elif interrupt.go_on is not None:
+            direct.pull = partial(interrupt.wait, direct.pull)
+
+    async def _close(self, *, in_shield: bool = False) -> None:
+        """Stop what runs and close the source, once; ``in_shield`` is whether the shield's own task does it."""
+        if self._closed:
+            return
+        self._closed = self._ended = True
+        self._direct_now = None
+        if self._alongside is not None:
+            await self._alongside.stop()
+        if self._shield is not None:
+            if in_shield:
+                self._shield.dismiss()
+            else:
+                await self._shield.aclose()
+        await (self._workers.stop() if self._workers is not None else self._reader.aclose())
 
     async def _close_quietly(self) -> None:
         """Close because of an error, which is what will be told."""
@@ -340,5 +389,5 @@ class Graph:
     def __del__(self) -> None:
         close_later = getattr(self, "_close_later", None)  # not there if the arguments were refused
         if close_later is not None and not self._closed:
-            for thing in self._reader.to_close:
+            for thing in self._reader.to_close if self._shield is None else (self._shield, *self._reader.to_close):
                 close_later(thing)

@@ -14,11 +14,12 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from streamparse.events import RawEvent
 from streamparse.graph.joining import ITEM_WEIGHT, joinable, weigh
 
-Event = dict[str, Any]
+Event = RawEvent
 
 _SEGMENT_EVENTS = 1024
 _SEGMENT_CHARACTERS = 16_384

@@ -101,6 +101,11 @@ class KeyedParser:
         self._large: int | None = None  # so many characters of a region are put off, if anything is
         self._aside = Aside(self._open, self._take, self._fail)  # keys whose parser must not be fed now
 
+    def __repr__(self) -> str:
+        """How many keys are open, and how many generations there were."""
+        seen = self._tally
+        return f"<KeyedParser {len(self)} open, {seen.ended} ended, {seen.failed} failed>"
+
     def feed(self, batch: Collection[Pair]) -> Events:
         """The events that follow from a batch of ``(key, chunk)``: one pair for each key that has any.
 

@@ -17,7 +17,9 @@ KEYED_CAPACITY = 1_048_576
 """The weight that a thread reads ahead if nothing else is said."""
 
 
-def pump(source: Source, keyed: KeyedParser, *, blocking: bool = False, capacity: int = KEYED_CAPACITY) -> Graph:
+def pump(
+    source: Source, keyed: KeyedParser, *, blocking: bool = False, capacity: int = KEYED_CAPACITY
+) -> Graph[Events]:
     """Run a source of many generations through a keyed operator; iterate over the result for batches of events.
 
     ``source`` is an iterable or asynchronous iterable of lists of ``(key, chunk)``, pulled as the events are asked for;

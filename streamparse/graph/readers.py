@@ -17,7 +17,7 @@ import anyio
 
 from streamparse.errors import StreamparseError
 from streamparse.graph.channel import Channel
-from streamparse.graph.chunks import Open
+from streamparse.graph.chunks import CANCELLED, Open
 from streamparse.graph.closing import close
 from streamparse.graph.source import End, SourceReader, raised_by_source, source_error
 
@@ -40,8 +40,8 @@ class Readers:
         self._free = anyio.Semaphore(limit)
         self._blocking = blocking
         self._scopes: dict[Hashable, anyio.CancelScope] = {}
+        self._ends: dict[Hashable, End] = {}  # of those that were stopped
         self._expected = set(expected)
-        self._unwanted: set[Hashable] = set()
         self._held: Collection[Hashable] = frozenset()
         self._let_go: anyio.Event | None = None
 
@@ -50,14 +50,20 @@ class Readers:
         """How many sources are being read."""
         return len(self._scopes)
 
-    def cancel(self, key: Hashable) -> bool:
-        """Stop reading a source and close it, now or when it comes; tell whether there was one to stop."""
+    def stop(self, key: Hashable, end: End) -> bool:
+        """Stop reading a source and close it, now or when it comes, under that end; tell whether there was one to stop.
+
+        Once stopped, a source is as good as ended, whatever it is stopped with again.
+        """
+        if key in self._ends:
+            return key in self._scopes
         if key in self._scopes:
+            self._ends[key] = end
             self._scopes[key].cancel()
             return True
         if key in self._expected:
             self._expected.discard(key)
-            self._unwanted.add(key)
+            self._ends[key] = end
             return True
         return False
 
@@ -83,8 +89,7 @@ class Readers:
                             raise StreamparseError(f"two sources have the key {key!r}, and the first still runs")
                         self._scopes[key] = scope = anyio.CancelScope()
                         self._expected.discard(key)
-                        if key in self._unwanted:
-                            self._unwanted.discard(key)
+                        if key in self._ends:
                             scope.cancel()
                         tasks.start_soon(self._read, key, source, scope, outbox, name=f"streamparse source {key!r}")
             except Exception as error:
@@ -94,7 +99,7 @@ class Readers:
 
     async def _read(self, key: Hashable, source: Any, scope: anyio.CancelScope, outbox: Channel[Any]) -> None:
         """Read one source to its end, close it, and tell how it ended."""
-        last: End | StreamparseError = End("cancelled")
+        last: End | StreamparseError | None = None
         try:
             with scope:
                 last = await self._hand_on(key, source, outbox)
@@ -106,9 +111,10 @@ class Readers:
             last = source_error(error)
         finally:
             del self._scopes[key]
+            end = self._ends.pop(key, CANCELLED)
             self._free.release()
         if not outbox.closed:
-            await outbox.send([(key, last)])
+            await outbox.send([(key, last or end)])
 
     async def _hand_on(self, key: Hashable, source: Any, outbox: Channel[Any]) -> End:
         """Hand on all pieces of a source, and give its end."""

@@ -11,6 +11,7 @@ are and even if the source never really waits.
 
 from __future__ import annotations
 
+import inspect
 from asyncio import CancelledError, current_task
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator
@@ -22,6 +23,7 @@ import anyio.lowlevel
 from streamparse.errors import SourceError, StreamparseError
 from streamparse.graph.channel import CAPACITY, Channel
 from streamparse.graph.closing import close_all
+from streamparse.graph.interrupt import AsyncioInterrupt, Interrupted, TrioInterrupt, interrupt_here
 from streamparse.graph.thread import ThreadReader
 
 SLICE = 8_192
@@ -36,11 +38,27 @@ Source = Iterable[Any] | AsyncIterable[Any]
 class End:
     """The last piece of a source: why the generation ended, and what it used, where that is known.
 
-    What a source gives after it is not read. ``usage`` is passed on as it is.
+    What a source gives after it is not read. ``usage`` is passed on as it is. ``cut_off`` says that the model had not
+    come to its end, so a tool call that is still open does not count, whatever the reason is called; it is implied by
+    the reasons ``"length"``, ``"cancelled"`` and ``"expired"``.
     """
 
     finish_reason: str | None = None
     usage: Any = None
+    cut_off: bool = False
+
+    @property
+    def for_parser(self) -> str | None:
+        """The reason as ``ResponseParser.finalize`` takes it.
+
+        >>> End("cancelled").for_parser, End("stop").for_parser, End("stop", cut_off=True).for_parser
+        ('length', 'stop', 'length')
+        """
+        return "length" if self.cut_off or self.finish_reason in CUT_OFF else self.finish_reason
+
+
+CUT_OFF = frozenset({"length", "cancelled", "expired"})
+"""Finish reasons that say that the model had not come to its end, so what is open does not count as complete."""
 
 
 class SourceReader:
@@ -55,8 +73,11 @@ class SourceReader:
         "_backlog",
         "_closed",
         "_gives_batches",
+        "_interrupt",
+        "_iterator",
         "_work",
         "amount",
+        "cancel_safe",
         "end",
         "pending",
         "pieces",
@@ -66,9 +87,13 @@ class SourceReader:
 
     def __init__(self, source: Source, *, blocking: bool = False, capacity: int = CAPACITY) -> None:
         iterator, to_close = _pulled(source, blocking, capacity)
+        self._iterator = iterator
         self.pull: Callable[[], Awaitable[Any]] = iterator.__anext__
         """Asks the source for what comes next; ``accept`` makes a batch of it."""
         self._gives_batches = isinstance(iterator, (Channel, ThreadReader))
+        self.cancel_safe: bool = getattr(iterator, "cancel_safe", False)
+        """Whether the source loses nothing, and goes on, when who asks it is cancelled; most clients' streams don't."""
+        self._interrupt: AsyncioInterrupt | TrioInterrupt | None = None
         self.to_close = list({id(thing): thing for thing in to_close}.values())
         self._backlog: deque[Any] = deque()
         self._work = 0
@@ -87,7 +112,7 @@ class SourceReader:
         batch: list[Any] = []
         while not batch:
             try:
-                batch = await self.take_pending() if self.pending else self.accept(await self.pull())
+                batch = await self.take_pending() if self.pending else await self.ask()
             except (StopAsyncIteration, StreamparseError):
                 raise
             except Exception as error:
@@ -97,6 +122,41 @@ class SourceReader:
                     raise
                 raise source_error(error) from error
         return batch
+
+    async def ask(self) -> list[Any]:
+        """Ask the source, and give what came as a batch; nothing if ``stop`` has ended the wait."""
+        try:
+            given = await self.interrupt.wait(self.pull)
+        except Interrupted:
+            return []
+        return self.accept(given)
+
+    def stop(self, end: End, who: Any = None) -> None:
+        """End the source here: what was read is still given, then ``end`` holds. ``who`` pulls it by ``pull``, if so.
+
+        Does nothing once the source has ended.
+        """
+        if self.end is None and not self._closed:
+            self.end = end
+            self.pending = True
+            if self._interrupt is not None:
+                self._interrupt.give(who)
+
+    @property
+    def can_be_stepped(self) -> bool:
+        """Whether what ``pull`` gives is known to be a coroutine or the like, with ``send`` and ``throw``."""
+        return inspect.isasyncgen(self._iterator) or inspect.iscoroutinefunction(type(self._iterator).__anext__)
+
+    @property
+    def interrupt(self) -> AsyncioInterrupt | TrioInterrupt:
+        """What ends a wait for the source; made when it is asked for first, in the event loop."""
+        if self._interrupt is None:
+            self._interrupt = interrupt_here()
+        return self._interrupt
+
+    def was_interrupted(self, error: BaseException) -> bool:
+        """Whether an error came of ``stop`` having ended a wait, and of nothing else."""
+        return self._interrupt is not None and self._interrupt.is_meant(error)
 
     def accept(self, given: Any) -> list[Any]:
         """Make a batch of what the source gave: as much of it as makes up a slice, without the end."""
@@ -124,6 +184,8 @@ class SourceReader:
             await anyio.lowlevel.checkpoint()
         batch = self._next_slice()
         if not batch and self.end is not None:
+            if self._interrupt is not None:
+                self._interrupt.forget()
             raise StopAsyncIteration
         return batch
 
@@ -192,6 +254,8 @@ def _pulled(source: Any, blocking: bool, capacity: int) -> tuple[AsyncIterator[A
 
 class _Pulled(AsyncIterator[Any]):
     """A synchronous iterator as an asynchronous one."""
+
+    cancel_safe = True
 
     def __init__(self, iterator: Iterator[Any]) -> None:
         self._iterator = iterator

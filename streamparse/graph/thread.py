@@ -30,6 +30,8 @@ class ThreadReader:
     An error of the source is raised after what came before it. ``capacity`` is the weight that is read ahead.
     """
 
+    cancel_safe = True
+
     def __init__(self, source: Iterable[Any], *, capacity: int = CAPACITY) -> None:
         self._source = source
         self._mailbox = Mailbox(checked_capacity(capacity))

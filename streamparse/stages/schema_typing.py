@@ -21,6 +21,7 @@ from streamparse.repair.json_repair import mend_json
 from streamparse.stages.argument_casting import ArgumentCaster, read_array, read_object
 from streamparse.stages.content import SourcedDict
 from streamparse.stages.function_schema import function_schema
+from streamparse.stages.tool_faults import parameters_of, tool_faults
 
 _log = logging.getLogger("streamparse")
 
@@ -54,11 +55,11 @@ class ToolSchemas:
         """Collect the schemas of tools.
 
         A tool is a dictionary in OpenAI's form, a bare one with ``name`` and ``parameters`` (or Anthropic's
-        ``input_schema``), a function with type hints, or a pydantic model. Anything else is passed over. Dictionaries
-        are read, never changed; schemas that were collected before are taken as they are, so that many parsers may
-        share them. A dictionary or a text in place of the list has no tools in it, which is a warning (transformers
-        passes over it silently). Raises ArgumentError where ``tools`` is no list at all, and StreamparseError where a
-        model has no schema.
+        ``input_schema``), a function with type hints, or a pydantic model. Dictionaries are read, never changed;
+        schemas that were collected before are taken as they are, so that many parsers may share them. What can't be
+        read of the tools is a warning, as transformers, which passes over it silently, would go on; see
+        ``tool_faults``. Raises ArgumentError where ``tools`` is no list at all, and StreamparseError where a model has
+        no schema.
 
         >>> ToolSchemas.from_tools([{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}]).names
         frozenset({'f'})
@@ -68,18 +69,22 @@ class ToolSchemas:
         if tools is None:
             return NO_TOOLS
         if not isinstance(tools or (), Iterable):
-            raise ArgumentError(f"tools must be a list of tools, not {type(tools).__name__}")
+            hint = "; put the one tool into a list" if callable(tools) else ""
+            raise ArgumentError(f"tools must be a list of tools, not {type(tools).__name__}{hint}")
         if isinstance(tools, str | bytes | Mapping):
             _log.warning("tools: a list of tools is wanted, not %s, of which nothing is read", type(tools).__name__)
+            tools = ()
         strict: dict[str, Mapping[str, Any]] = {}
         lenient: dict[str, Any] = {}
-        for tool in tools or ():
-            known_to_transformers = isinstance(tool, dict) or isfunction(tool) or ismethod(tool)
+        for number, tool in enumerate(tools or ()):
             function = described(tool)
+            for fault in tool_faults(tool, function):
+                _log.warning("tools[%d]: %s", number, fault)
+            known_to_transformers = isinstance(tool, dict) or isfunction(tool) or ismethod(tool)
             if function is None:
                 continue
-            name, parameters = function["name"], function.get("parameters")
-            lenient[name] = parameters if isinstance(parameters, dict) else function.get("input_schema")
+            name, parameters = function["name"], parameters_of(function)
+            lenient[name] = parameters
             if known_to_transformers:
                 properties = parameters.get("properties") if isinstance(parameters, dict) else None
                 strict[name] = properties if isinstance(properties, dict) else {}

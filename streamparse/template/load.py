@@ -20,7 +20,13 @@ from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.stages.content import CONTENT_PARSERS
 from streamparse.stages.content.table import Preparation
 from streamparse.stages.content.text import EDGES
-from streamparse.template.bundled import bundled_source, is_bundled, response_template_names
+from streamparse.template.bundled import (
+    bundled_source,
+    did_you_mean,
+    exact_names,
+    is_bundled,
+    response_template_names,
+)
 from streamparse.template.check import ANCHOR_KEYS, DELIMITER_KEYS, check_template, read_delimiter
 from streamparse.template.model import Field, ResponseTemplate
 from streamparse.template.policy import EXTENSION_KEY, FieldPolicy, read_field_policy, read_policy
@@ -38,9 +44,10 @@ def load_response_template(source: TemplateSource) -> ResponseTemplate:
     """Load, check and compile a response template.
 
     ``source`` is a dict; the path of a template's JSON, of a ``tokenizer_config.json`` that has one under
-    ``response_template``, or of a folder with either; the name of a bundled template; or a loaded template, which is
-    returned as it is. Raises :class:`TemplateError`, which lists every fault with its path. What is legal but can
-    hardly be meant is in ``.warnings`` and logged once.
+    ``response_template``, or of a folder with either; the name of a bundled template, or of a model on a hub for which
+    only one of them can be meant (``"Qwen/Qwen3-8B"``); or a loaded template, which is returned as it is. Raises
+    :class:`TemplateError`, which lists every fault with its path. What is legal but can hardly be meant is in
+    ``.warnings`` and logged once.
 
     >>> template = load_response_template({"start_anchor": "<|assistant|>", "fields": {"content": {}}})
     >>> list(template.fields)
@@ -48,6 +55,8 @@ def load_response_template(source: TemplateSource) -> ResponseTemplate:
     """
     if isinstance(source, ResponseTemplate):
         return source
+    if source is None:
+        raise no_template()
     if isinstance(source, str | os.PathLike):
         source = _read(source)
     key = _canonical(source)
@@ -62,12 +71,29 @@ def load_response_template(source: TemplateSource) -> ResponseTemplate:
     return template
 
 
+def no_template(where: str = "") -> TemplateError:
+    """The error where no template was given at all."""
+    return TemplateError(
+        [
+            Fault(
+                "",
+                f"no response template{where}; give one of four: the name of a bundled template, such as 'qwen3' (see "
+                "response_template_names()); a dict, or the path of a file or of a model's folder that has one; a "
+                "tokenizer= with a response_template or a chat_template; or, for parse_stream, a chat_template= to "
+                "infer one from (see infer_response_template)",
+            )
+        ]
+    )
+
+
 def get_response_template(name: str) -> ResponseTemplate:
     """The bundled template of that name (see :func:`response_template_names`).
 
     >>> get_response_template("qwen3").defaults
     {'role': 'assistant'}
     """
+    if name is None:
+        raise no_template()
     return load_response_template(bundled_source(name))
 
 
@@ -183,7 +209,7 @@ def _build_field(name: str, raw: dict[str, Any], policy: FieldPolicy, limits: Li
 def _read(source: str | os.PathLike[str]) -> Any:
     """The template's data from a file, a folder or the bundle."""
     path = Path(source)
-    if isinstance(source, str) and is_bundled(source):
+    if isinstance(source, str) and source in exact_names():
         return bundled_source(source)
     try:
         is_folder, is_file = path.is_dir(), path.is_file()
@@ -198,12 +224,14 @@ def _read(source: str | os.PathLike[str]) -> Any:
         )
     if is_file:
         return _read_file(path)
+    if isinstance(source, str) and is_bundled(source):  # a file or a folder goes before a name that has to be guessed
+        return bundled_source(source)
     shown = str(source) if len(str(source)) <= 100 else str(source)[:99] + "…"
     raise TemplateError(
         [
             Fault(
                 "",
-                f"{shown!r} is neither a file, nor a folder, nor a bundled template "
+                f"{shown!r} is neither a file, nor a folder, nor a bundled template{did_you_mean(str(source))} "
                 f"({', '.join(response_template_names())})",
             )
         ]

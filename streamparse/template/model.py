@@ -69,7 +69,7 @@ class Watched:
         return self._plain_texts[owner.name]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ResponseTemplate:
     """A loaded response template.
 
@@ -90,6 +90,16 @@ class ResponseTemplate:
     inside: dict[str, Watched] = field(init=False)
     context: int = field(init=False)
     recovery_watches: Any = field(init=False, default=None)
+
+    @property
+    def name(self) -> str:
+        """The name of a bundled template; of others what their fields are, for people to read."""
+        from streamparse.template.bundled import name_of  # it reads all templates, so not before somebody asks
+
+        return name_of(self.source) or f"template of {', '.join(self.fields)}"
+
+    def __repr__(self) -> str:
+        return f"<ResponseTemplate {self.name}>"
 
     def __post_init__(self) -> None:
         """Compile the watched delimiters: an open goes before a close, a lower field name before a higher one."""

@@ -338,10 +338,13 @@ async def test_a_reader_that_is_cancelled_while_it_waits_has_stopped_the_source(
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(cancel_soon, scope)
                 try:
-                    await anext(graph)
+                    async for _ in graph:
+                        pass
                 finally:
                     assert closed == [True]
         assert scope.cancelled_caught
+        with pytest.raises(StreamparseError, match=r"an `async for` over it was cancelled.*await anext\(stream\)"):
+            await anext(graph)
         assert await anext(graph, "the end") == "the end"
 
 

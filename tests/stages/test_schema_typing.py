@@ -193,11 +193,11 @@ def test_a_model_that_has_no_schema_is_an_error_of_ours():
         ToolSchemas.from_tools([Odd])
 
 
-def test_tools_in_the_manner_of_anthropic_are_understood_in_the_lenient_modes():
+def test_tools_in_the_manner_of_anthropic_are_understood_in_all_modes():
     tools = [{"name": "f", "input_schema": {"type": "object", "properties": {"x": {"type": "integer"}}}}]
     schemas = ToolSchemas.from_tools(tools)
     assert schemas.cast(call("f", {"x": "7"}), lenient=True) == call("f", {"x": 7})
-    assert schemas.cast(call("f", {"x": "7"}), lenient=False) == call("f", {"x": "7"})
+    assert schemas.cast(call("f", {"x": "7"}), lenient=False) == call("f", {"x": 7})
 
 
 def test_entries_that_are_no_tools_are_passed_over():

@@ -25,9 +25,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from streamparse.events import RawEvent
 from streamparse.stages.deltas.compact import compact
 
-Event = dict[str, Any]
+Event = RawEvent
 Entry = dict[str, Any]
 
 _LETTERS = string.ascii_letters + string.digits

@@ -19,7 +19,8 @@ from contextlib import aclosing
 from streamparse.adapters.web.inputs import Input
 from streamparse.adapters.web.pace import Turns
 from streamparse.errors import StreamparseError
-from streamparse.events import Event, message_event
+from streamparse.events import RawEvent as Event
+from streamparse.events import message_event
 from streamparse.parser import ResponseParser
 from streamparse.template import ResponseTemplate
 from streamparse.template.end_mark import is_end_mark

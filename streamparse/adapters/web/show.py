@@ -22,7 +22,7 @@ from streamparse.adapters.web.live import Model
 from streamparse.adapters.web.pace import Pace
 from streamparse.adapters.websockets import EventServer, RefusedError
 from streamparse.cli.templates import summary
-from streamparse.events import Event
+from streamparse.events import RawEvent as Event
 from streamparse.template import response_template_names
 from streamparse.template.bundled import bundled_source
 

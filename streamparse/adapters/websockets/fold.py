@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from streamparse.events import RawEvent
+
 State = dict[str, Any]
-Event = dict[str, Any]
+Event = RawEvent
 
 _NOT_OF_THE_REGION = frozenset({"type", "field", "start", "token_start"})
 

@@ -8,6 +8,7 @@ from importlib import resources
 from typing import Any
 
 from streamparse.errors import Fault, TemplateError
+from streamparse.template.bundled.naming import candidates, meant
 
 
 @cache
@@ -22,17 +23,57 @@ def response_template_names() -> tuple[str, ...]:
 
 def bundled_source(name: str) -> dict[str, Any]:
     """A bundled template as plain data, by its name or an alias, a fresh copy a call."""
-    text = _texts().get(_aliases().get(name, name))
-    if text is None:
-        known = ", ".join(response_template_names())
-        raise TemplateError([Fault("", f"no bundled template {name!r}; there are {known}")])
-    source: dict[str, Any] = json.loads(text)
+    known = understood(name) if isinstance(name, str) else None
+    if known is None:
+        names = ", ".join(response_template_names())
+        raise TemplateError([Fault("", f"no bundled template {name!r}{did_you_mean(str(name))}; there are {names}")])
+    source: dict[str, Any] = json.loads(_texts()[known])
     return source
 
 
 def is_bundled(name: str) -> bool:
-    """Whether a template is bundled under that name or alias."""
-    return name in _texts() or name in _aliases()
+    """Whether a name, an alias or the name of a model on a hub says which bundled template is meant."""
+    return understood(name) is not None
+
+
+def understood(name: str) -> str | None:
+    """The template that a name says, however it is written; None where that is none, or might be several.
+
+    >>> understood("Qwen3"), understood("deepseek-v3.1"), understood("Qwen/Qwen3-8B"), understood("no/such-model")
+    ('qwen3', 'deepseek_v31', 'qwen3', None)
+    """
+    if name in _texts():
+        return name
+    if name in _aliases():
+        return _aliases()[name]
+    return meant(name, _names())
+
+
+def did_you_mean(name: str) -> str:
+    """What to say behind a name that is not understood: which ones come close, if any do.
+
+    >>> did_you_mean("qwne3"), did_you_mean("nothing like it")
+    ("; did you mean 'qwen3'?", '')
+    """
+    near = candidates(name, _names())
+    if not near:
+        return ""
+    return f"; did you mean {' or '.join(repr(candidate) for candidate in near)}?"
+
+
+def name_of(source: dict[str, Any]) -> str | None:
+    """The name of a bundled template that says exactly this."""
+    return next((name for name, text in _texts().items() if json.loads(text) == source), None)
+
+
+def exact_names() -> frozenset[str]:
+    """All names and aliases, as they are written."""
+    return frozenset(_names())
+
+
+def _names() -> dict[str, str]:
+    """All names, and the template that each is for."""
+    return {**{known: known for known in _texts()}, **_aliases()}
 
 
 @cache
