@@ -349,9 +349,10 @@ class Core:
         """The events of a batch; an error has those before it.
 
         One region goes through all stages after the other: the first error in the text is raised, whichever stage
-        finds it, and the calls of a region are counted before those of the next.
+        finds it, and the calls of a region are counted before those of the next. The lenient modes raise at limits
+        only, and take the batch at once.
         """
-        if len(items) < 2:
+        if len(items) < 2 or (self._options.lenient and self.deltas is None):
             return self._after_tokens(items)
         events: list[Event] = []
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -434,6 +435,46 @@ def tool_without_a_docstring() -> None:
     with pytest.raises(DocstringParsingException):
         theirs(template, [text], tools=[f])
     assert ours(template, [text], tools=[f])["x"]["function"]["arguments"] == {"a": "1"}
+
+
+CALLS = tp(x={**JSON, "transform": {"function": "{content}"}})
+CALL_TEXT = '<x>{"name": "f", "arguments": {"a": "1"}}</x>'
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
+
+
+@difference("a tool in Anthropic's form")
+def tool_in_anthropics_form() -> None:
+    tools = [{"name": "f", "input_schema": SCHEMA}]
+    assert theirs(CALLS, [CALL_TEXT], tools=tools)["x"]["function"]["arguments"] == {"a": "1"}
+    assert ours(CALLS, [CALL_TEXT], tools=tools)["x"]["function"]["arguments"] == {"a": 1}
+
+
+@difference("a tool that can't be read")
+def tool_that_cannot_be_read() -> None:
+    tools = [None, {"name": "f", "paramters": SCHEMA}]
+    logged: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: logged.append(record.getMessage())  # type: ignore[method-assign]
+    logging.getLogger("streamparse").addHandler(handler)
+    try:
+        for parse in (theirs, ours):
+            assert parse(CALLS, [CALL_TEXT], tools=tools)["x"]["function"]["arguments"] == {"a": "1"}
+    finally:
+        logging.getLogger("streamparse").removeHandler(handler)
+    assert [message.partition(":")[0] for message in logged] == ["tools[0]", "tools[1]"]
+
+
+@difference("events before an error")
+def events_before_an_error() -> None:
+    template, text = tp(x={**X, "content": "json"}, content={}), "Hello <x>{</x>"
+    parser = streamparse.ResponseParser(template, "")
+    with pytest.raises(streamparse.ParseError) as raised:
+        parser.feed(text)
+    assert [event["type"] for event in raised.value.events][:2] == ["region_open", "region_chunk"]
+    reference = transformers_parser.ResponseParser(load_in_transformers(template), prefix="")
+    with pytest.raises(ValueError, match=r".") as theirs_raised:
+        reference.feed(text)
+    assert not hasattr(theirs_raised.value, "events")
 
 
 @pytest.mark.parametrize("what", DIFFERENCES)

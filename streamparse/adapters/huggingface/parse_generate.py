@@ -12,12 +12,14 @@ from typing import Any
 
 from streamparse.adapters.huggingface.finish import Ending
 from streamparse.adapters.huggingface.prompt import chat_prompt
+from streamparse.adapters.huggingface.stop_text import StopText, stop_strings_in
 from streamparse.adapters.huggingface.token_streamer import AHEAD, TokenStreamer
 from streamparse.arguments import ErrorMode
 from streamparse.errors import SourceError
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.stream import ParseStream, parse_stream
 from streamparse.template import TemplateSource
+from streamparse.tokens.tokenizer import decode_prefix
 
 
 def parse_generate(
@@ -36,6 +38,7 @@ def parse_generate(
     without: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     ahead: int = AHEAD,
+    stop_strings: str | Sequence[str] | None = None,
     **generate_arguments: Any,
 ) -> ParseStream:
     """Have a Hugging Face model answer a conversation; iterate over the result for events.
@@ -49,6 +52,11 @@ def parse_generate(
     ``stopping_criteria`` and so on. It runs in a thread, at most ``ahead`` tokens ahead of the reader. Besides what
     the model's config says, the tokenizer's ``eos_token_id`` ends a turn. The other arguments are those of
     ``parse_stream``; delimiters are recognized by token, and ``spans`` count tokens too.
+
+    ``stop_strings`` end the generation where the model has written one of them, anywhere, a tool call included. The
+    text is left out of the message, with all behind it, as completion servers do with ``stop``; ``finish_reason`` is
+    ``"stop"``. The parser gets text then, as a stop string may end within a token, so delimiters are recognized by
+    their text, and ``spans`` count characters only.
 
     The stream ends and is closed as any ``ParseStream``: after ``async with``, ``aclose()`` or a cancellation the model
     has stopped, after the token that it was writing. (One step of the model can't be interrupted: where it takes
@@ -75,6 +83,9 @@ def parse_generate(
         options=switches,
         device=getattr(model, "device", None),
     )
+    stops = stop_strings_in(stop_strings)
+    if stops:
+        generate_arguments = {"tokenizer": tokenizer, **generate_arguments, "stop_strings": list(stops)}
     arguments = {**_end_of_turn(model, tokenizer, generate_arguments), **generate_arguments}
     streamer = TokenStreamer(ahead=ahead, ending=Ending.of(model, arguments))
     arguments["stopping_criteria"] = [*(arguments.get("stopping_criteria") or ()), streamer.stop]
@@ -82,10 +93,11 @@ def parse_generate(
     return parse_stream(
         streamer.source(generate),
         template,
-        prefix=prompt.ids,
+        prefix=decode_prefix(tokenizer, prompt.ids) if stops else prompt.ids,
         tools=tools,
         errors=errors,
-        tokenizer=tokenizer,
+        tokenizer=None if stops else tokenizer,
+        input_stages=[StopText(tokenizer, stops)] if stops else (),
         deltas=deltas,
         spans=spans,
         call_ids=call_ids,
