@@ -20,6 +20,7 @@ class RegionEnd:
     whether the text is complete by its own syntax, None that more could have followed if the generation was cut off.
     ``reading`` says which of the field's readings gave the value: 0 is its own, and then come its alternatives.
     ``settled`` says that what follows the close shows that it is one, although the text is not complete.
+    ``delimiters`` are the texts of the open and the close delimiter, each empty where there was none.
     """
 
     field: Field
@@ -30,6 +31,7 @@ class RegionEnd:
     closed: bool
     complete: bool | None = True
     settled: bool = False
+    delimiters: tuple[str, str] = ("", "")
     text: str = ""
     value: Any = None
     reading: int = 0
