@@ -161,11 +161,16 @@ def _release(call: _Call) -> list[Entry]:
     return [{"index": call.index, "function": {"arguments": rest}}] if rest else []
 
 
+def new_call_id() -> str:
+    """Make an id for a call."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(9))
+
+
 def _announcement(call: _Call, call_id: Any) -> Entry:
     made = call_id in (None, "")
     return {
         "index": call.index,
-        "id": "".join(secrets.choice(_LETTERS) for _ in range(9)) if made else str(call_id),
+        "id": new_call_id() if made else str(call_id),
         "type": "function",
         "function": {"name": call.name, "arguments": ""},
     }
