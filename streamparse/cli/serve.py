@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import socket
 import sys
@@ -63,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--errors", choices=ERROR_MODES[1:], default="report", help="report what is malformed, or mend it where safe"
     )
     model.add_argument(
+        "--whole-calls", action="store_true", help="send a tool call only once it is whole and well-formed"
+    )
+    model.add_argument(
         "--bos",
         choices=BOS,
         default="auto",
@@ -74,6 +78,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--port", default=8100, type=port_number, metavar="N", help="port; 0: any that is free (default: 8100)"
     )
     server.add_argument("--key-env", metavar="VAR", help="environment variable with the API key that clients must send")
+    server.add_argument(
+        "--cors-origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="let scripts of this origin's pages use it, such as http://localhost:3000; * is any; may be repeated",
+    )
+    server.add_argument("--quiet", action="store_true", help="log no requests")
     for name, default, kind, text in _limits():
         shown = f"{text} (default: {default:g})" if isinstance(default, float) else f"{text} (default: {default})"
         server.add_argument(f"--{name}", default=default, type=kind, metavar="N", help=shown)
@@ -109,6 +121,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{error.name} is missing: install the extra, pip install 'streamparse-llm[serve]'") from error
     settings = settings_of(arguments)
     app = create_app(settings)
+    if not arguments.quiet:
+        _log_requests()
     if (problem := misfit(settings)) is not None:
         print(f"streamparse: {problem}", file=sys.stderr)
     listening = _listening(arguments.host, arguments.port)
@@ -116,6 +130,15 @@ def run(arguments: argparse.Namespace) -> int:
     config = uvicorn.Config(app, timeout_graceful_shutdown=grace, ws="none", access_log=False, log_level="warning")
     uvicorn.Server(config).run(sockets=[listening])
     return OK
+
+
+def _log_requests() -> None:
+    """Write a line for each request to the standard error output."""
+    logger, handler = logging.getLogger("streamparse.serve"), logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
@@ -138,6 +161,8 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         special_tokens=special_tokens_of(path, chat_template.text),
         keep_bos=arguments.bos == "keep" or (arguments.bos == "auto" and not SERVERS[arguments.server].adds_bos),
         errors=arguments.errors,
+        whole_calls=arguments.whole_calls,
+        cors_origins=arguments.cors_origin,
         upstream_key=_variable(arguments.upstream_key_env),
         key=_variable(arguments.key_env),
         max_tokens=arguments.max_tokens,

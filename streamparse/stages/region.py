@@ -22,6 +22,7 @@ class RegionEnd:
     ``settled`` says that what follows the close shows that it is one, although the text is not complete.
     ``finish_reason`` is why the generation ended, where that is what ended the region: unless it is closed, it is
     incomplete with ``"length"``, whatever its text says.
+    ``delimiters`` are the texts of the open and the close delimiter, each empty where there was none.
     """
 
     field: Field
@@ -32,6 +33,7 @@ class RegionEnd:
     closed: bool
     complete: bool | None = True
     settled: bool = False
+    delimiters: tuple[str, str] = ("", "")
     text: str = ""
     value: Any = None
     reading: int = 0

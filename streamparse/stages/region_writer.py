@@ -33,6 +33,7 @@ class RegionWriter:
         self._regions = 0
         self._blank: list[str] | tuple[()] = ()
         self._captures: dict[str, str] = {}
+        self._opened_by = ""
         self._body_start = 0
         self._in_prefix = False
         self._context = context
@@ -90,7 +91,7 @@ class RegionWriter:
             text = "".join(self._blank) + text
             self._blank = ()
             start = self.position - len(text)
-            self._open(implicit, start, start, {})
+            self._open(implicit, "", start, start, {})
         self._chunk(text, start)
 
     def open(self, field: Field, delimiter: str, captures: dict[str, str]) -> None:
@@ -98,13 +99,13 @@ class RegionWriter:
         self.end_unclosed()
         start = self.position
         self._pass(delimiter)
-        self._open(field, start, self.position, captures)
+        self._open(field, delimiter, start, self.position, captures)
 
     def close(self, delimiter: str, captures: dict[str, str], *, settled: bool = False) -> None:
         """The open region ends at its close delimiter, ``settled`` by what follows it."""
         start = self.position
         self._pass(delimiter)
-        self._end(start, self.position, self._captures | captures, closed=True, settled=settled)
+        self._end(start, delimiter, self._captures | captures, closed=True, settled=settled)
 
     def end_unclosed(self, *, closed: bool = True, complete: bool | None = False) -> None:
         """The open region, if one is, ends here, without a close delimiter.
@@ -117,7 +118,7 @@ class RegionWriter:
             self._blank = ()
             self._report_unclaimed(blank, self.position - len(blank))
         if self.open_field is not None:
-            self._end(self.position, self.position, self._captures, closed=closed, complete=complete)
+            self._end(self.position, "", self._captures, closed=closed, complete=complete)
 
     def unclaimed(self, text: str) -> None:
         """Text that belongs to no region, such as a delimiter where nothing is open."""
@@ -131,6 +132,7 @@ class RegionWriter:
             "regions": self._regions,
             "blank": "".join(self._blank),
             "captures": self._captures,
+            "opened_by": self._opened_by,
             "body_start": self._body_start,
             "position": self.position,
             "origin": self._origin,
@@ -143,6 +145,7 @@ class RegionWriter:
         self._regions = state["regions"]
         self._blank = [state["blank"]] if state["blank"] else ()
         self._captures = dict(state["captures"])
+        self._opened_by = state["opened_by"]
         self._body_start = state["body_start"]
         self.position = state["position"]
         self._origin = state["origin"]
@@ -159,7 +162,7 @@ class RegionWriter:
         if self._context and text:
             self.before = (self.before + text)[-self._context :]
 
-    def _open(self, field: Field, start: int, end: int, captures: dict[str, str]) -> None:
+    def _open(self, field: Field, delimiter: str, start: int, end: int, captures: dict[str, str]) -> None:
         self._regions += 1
         if self._regions > self._most_regions:
             raise LimitError(
@@ -169,6 +172,7 @@ class RegionWriter:
             )
         self.open_field = field
         self._captures = captures
+        self._opened_by = delimiter
         self._body_start = end
         event: dict[str, Any] = {"type": "region_open", "field": field.name}
         if self._spans:
@@ -193,7 +197,7 @@ class RegionWriter:
     def _end(
         self,
         start: int,
-        end: int,
+        delimiter: str,
         captures: dict[str, str],
         *,
         closed: bool,
@@ -202,7 +206,19 @@ class RegionWriter:
     ) -> None:
         field = self.open_field
         assert field is not None, "only an open region ends"
-        self._write(RegionEnd(field, captures, self._body_start, start, end, closed, complete, settled))
+        self._write(
+            RegionEnd(
+                field,
+                captures,
+                self._body_start,
+                start,
+                start + len(delimiter),
+                closed,
+                complete,
+                settled,
+                delimiters=(self._opened_by, delimiter),
+            )
+        )
         self.open_field = None
 
     def _report_unclaimed(self, text: str, start: int) -> None:

@@ -22,6 +22,8 @@ from streamparse.cli import main
 from streamparse.template.bundled import bundled_source
 
 TEXT = '<think>Hm.</think>Hi<tool_call>{"name": "f", "arguments": {"x": 1}}</tool_call><|im_end|>'
+MESSAGES: Any = [{"role": "user", "content": "Hi"}]
+TOOLS: Any = [{"type": "function", "function": {"name": "f"}}]
 CHATML = (
     "{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
@@ -89,7 +91,7 @@ def test_it_serves_until_it_is_told_to_stop(folder: Path) -> None:
         client = openai.OpenAI(base_url=here, api_key="none")
         with (
             client,
-            client.chat.completions.stream(model="mine", messages=[{"role": "user", "content": "Hi"}]) as stream,
+            client.chat.completions.stream(model="mine", messages=MESSAGES, tools=TOOLS) as stream,
         ):
             message: Any = stream.get_final_completion().choices[0].message
     assert (message.content, message.reasoning_content) == ("Hi", "Hm.")

@@ -8,7 +8,7 @@ time: thinking, text, or the use of a tool.
 
 A call goes out whole, when it is known to be well-formed, also where events have deltas: clients of this API read what
 has come of a call's arguments as if it were all, so one that turns out malformed must not have begun. Its raw text goes
-out as text.
+out as text, with its delimiters.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class MessageEvents:
     """
 
     def __init__(self, template: TemplateSource, *, model: str = "", id: str | None = None) -> None:
-        self._deltas = MessageDeltas(template)
+        self._deltas = MessageDeltas(template, whole_calls=True)
         self._reason: str | None = None
         self._started = False
         self._index = -1
@@ -70,9 +70,8 @@ class MessageEvents:
     def feed(self, event: Event) -> list[Event]:
         """Give what comes of the next event."""
         events = self.start()
-        if event["type"] != "region_delta":
-            for delta in self._deltas.feed(event):
-                events += self._of_delta(delta)
+        for delta in self._deltas.feed(event):
+            events += self._of_delta(delta)
         if event["type"] == "message":
             self._reason = event["finish_reason"]
         return events

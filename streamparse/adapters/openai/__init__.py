@@ -4,6 +4,7 @@
 ``servers``            what each kind of server is asked so that it keeps the raw text
 ``raw_completion``     the source: a raw completion stream over HTTP, as a source of ``parse_stream``
 ``deltas``             events as deltas of a message, with ``texts`` and ``calls`` for its parts
+``unreadable``         what keeps the arguments of a bad call from being read
 ``chunks``             deltas as the chunks of a chat completion
 ``completion``         chunks put together: a whole chat completion
 ``responses``          deltas as the events of the Responses API

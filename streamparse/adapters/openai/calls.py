@@ -7,9 +7,10 @@ Out: lists of entries ``{"index", "id", "type", "function": {"name", "arguments"
 **What a malformed call becomes.** Nothing is taken back. A call that has been announced when it turns out malformed
 stays announced, but its arguments never become JSON: the brace that closes them is held back until the call is known
 to be well-formed, which is when its region closes, or when the next call of the same region begins. Arguments that are
-no object are held back as a whole until the region closes, for only then it is known whether they count. So a client
-that reads the arguments as JSON, as it must, can't take a malformed call for a whole one. A call that has not been
-announced is none.
+no object are held back as a whole until the region closes, for only then it is known whether they count. Once the call
+is known to be bad, what has been sent is made unreadable (``unreadable.py``), also for clients that complete JSON which
+is not whole. So neither they nor a client that reads the arguments as JSON, as it must, can take a malformed call for a
+whole one. A call that has not been announced is none.
 
 **Ids.** A call has the id that the model wrote if that comes no later than its name, and else one made here. Clients
 expect the id in a call's first entry, and what is sent can't be changed: an id that comes later is passed over. Those
@@ -25,6 +26,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from streamparse.adapters.openai.unreadable import unreadable_end
 from streamparse.events import RawEvent
 from streamparse.stages.deltas.compact import compact
 
@@ -75,7 +77,7 @@ class _Call:
 
 
 class CallDeltas:
-    """The calls of one message; ``count`` is how many have been announced.
+    """The calls of one message; ``count`` is how many have been announced, ``sound`` how many of them well-formed.
 
     >>> calls = CallDeltas()
     >>> calls.delta({"index": 0, "id": "a", "name": "f", "arguments": '{"x":1}'})
@@ -86,6 +88,7 @@ class CallDeltas:
 
     def __init__(self) -> None:
         self.count = 0
+        self.sound = 0
         self._open: dict[int, _Call] = {}  # the calls of the open region, by the index that its events give them
         self._faulty = False
 
@@ -111,14 +114,16 @@ class CallDeltas:
         functions = list(_functions(value))
         if not self._open:
             self._faulty = False
+            self.sound += len(functions)
             return [self._whole(function, call_id) for function, call_id in functions]
         entries = []
         for call in self._open.values():
             if not self._faulty or (functions and _is(call, functions[0][0])):
                 del functions[:1]
+                self.sound += 1
                 entries += _release(call)
             else:
-                entries += _spoiled(call)
+                entries.append(_spoiled(call))
         self._open.clear()
         self._faulty = False
         return entries
@@ -133,7 +138,7 @@ class CallDeltas:
 
     def end(self) -> list[Entry]:
         """Note that the region has ended; calls that are still open were malformed."""
-        entries = [entry for call in self._open.values() for entry in _spoiled(call)]
+        entries = [_spoiled(call) for call in self._open.values()]
         self._open.clear()
         self._faulty = False
         return entries
@@ -157,19 +162,24 @@ def _release(call: _Call) -> list[Entry]:
     return [{"index": call.index, "function": {"arguments": rest}}] if rest else []
 
 
+def new_call_id() -> str:
+    """Make an id for a call."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(9))
+
+
 def _announcement(call: _Call, call_id: Any) -> Entry:
     made = call_id in (None, "")
     return {
         "index": call.index,
-        "id": "".join(secrets.choice(_LETTERS) for _ in range(9)) if made else str(call_id),
+        "id": new_call_id() if made else str(call_id),
         "type": "function",
         "function": {"name": call.name, "arguments": ""},
     }
 
 
-def _spoiled(call: _Call) -> list[Entry]:
-    """What keeps the arguments of a malformed call from being read: many clients take no text at all for ``{}``."""
-    return [] if call.sent else [{"index": call.index, "function": {"arguments": "{"}}]
+def _spoiled(call: _Call) -> Entry:
+    """What keeps the arguments of a malformed call from being read."""
+    return {"index": call.index, "function": {"arguments": unreadable_end("".join(call.sent))}}
 
 
 def _is(call: _Call, function: dict[str, Any]) -> bool:

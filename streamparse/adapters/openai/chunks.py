@@ -26,7 +26,8 @@ EXTENSION_KEY = "streamparse"
 class ChatCompletionChunks:
     """Turns the events of one generation into chunks; ``template`` is the one that the events were parsed with.
 
-    Parse with ``deltas=True`` for calls that go out while they are written; without, each goes out whole. ``id``,
+    Parse with ``deltas=True`` for calls that go out while they are written; without, or with ``whole_calls``, each goes
+    out once it is whole and well-formed, and a malformed one is content. ``id``,
     ``created`` (seconds since 1970) and ``model`` stand in every chunk. ``index`` is the choice's: of several choices
     each has a machine of its own, with the same ``id`` and ``created``. ``include_usage`` is what the client's
     ``stream_options`` ask for: every chunk then has the key ``usage``, null but in the one of :meth:`usage_chunk`.
@@ -48,8 +49,9 @@ class ChatCompletionChunks:
         created: int | None = None,
         index: int = 0,
         include_usage: bool = False,
+        whole_calls: bool = False,
     ) -> None:
-        self._deltas = MessageDeltas(template)
+        self._deltas = MessageDeltas(template, whole_calls=whole_calls)
         self._envelope: Chunk = {
             "id": new_id() if id is None else id,
             "object": "chat.completion.chunk",
@@ -79,6 +81,10 @@ class ChatCompletionChunks:
         ``finish_reason`` is what the engine said, such as ``"length"``.
         """
         return [*self.start(), *map(self._chunk, self._deltas.finish()), *self._end(finish_reason)]
+
+    def interrupt(self) -> list[Chunk]:
+        """Give what goes before an error that ends the stream: it makes a call that is cut off unreadable."""
+        return [*map(self._chunk, self._deltas.finish())]
 
     def usage_chunk(self, usage: Mapping[str, Any]) -> Chunk:
         """Give the chunk that comes after all others and says how many tokens were used, as the engine counted them.

@@ -17,8 +17,8 @@ from streamparse.adapters.openai.chunks import EXTENSION_KEY, Chunk
 def chat_completion(chunks: Iterable[Chunk]) -> dict[str, Any]:
     """Put the chunks of a chat completion together.
 
-    For a message whose calls are all well-formed, make the chunks of events without deltas (``deltas=False``): a call
-    is then announced when it is known to be well-formed, and one that is malformed is content.
+    For a message whose calls are all well-formed, make the chunks with ``whole_calls``, or of events without deltas: a
+    call is then announced when it is known to be well-formed, and one that is malformed is content.
 
     >>> from streamparse import ResponseParser
     >>> from streamparse.adapters.openai import ChatCompletionChunks

@@ -12,7 +12,8 @@ Out: deltas as OpenAI's chat completions have them, each a dict with one of
      of that API, and ``problems`` lists what was malformed.
 
 What a model wrote wrongly reaches the client too: the raw text of a malformed region goes out as content, unless it is
-a call that has been announced already.
+a call that has been announced already. A call's text has its delimiters around it then, so that nobody takes the JSON
+inside for the answer.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _TAKEN = ("role", "refusal", "audio", "function_call", "tool_calls")
 """Keys of a delta that are not for texts of a model."""
 
 _KEPT_REASONS = ("length", "content_filter")
-"""The finish reasons of an engine that a client is told as they are; any other is ``stop``, or ``tool_calls``."""
+"""The finish reasons of an engine that a client is told as they are, whatever the model wrote."""
 
 _PROBLEM = ("field", "error", "position", "text", "incomplete")
 
@@ -45,14 +46,19 @@ _PROBLEM = ("field", "error", "position", "text", "incomplete")
 class MessageDeltas:
     """Turns events into deltas; ``template`` is the one that the events were parsed with.
 
+    With ``whole_calls`` a call goes out only when it is whole and known to be well-formed, also where the events have
+    deltas.
+
     >>> deltas = MessageDeltas("qwen3")
     >>> deltas.feed({"type": "region_chunk", "field": "content", "text": "Hi", "dirty": False})
     [{'content': 'Hi'}]
     """
 
-    def __init__(self, template: TemplateSource) -> None:
+    def __init__(self, template: TemplateSource, *, whole_calls: bool = False) -> None:
         loaded = load_response_template(template)
         self._calls = CallDeltas()
+        self._whole_calls = whole_calls
+        self._call_malformed = False
         self._call_fields = {field.name for field in loaded.fields.values() if is_call_field(field)}
         self._texts = _text_fields(loaded)
         self._is_dirty = {field.name for field in loaded.fields.values() if not field.streams}
@@ -64,7 +70,7 @@ class MessageDeltas:
         if kind == "region_chunk":
             return [] if event["dirty"] else self._text(event["field"], event["text"])
         if kind == "region_delta":
-            return _calls(self._calls.delta(event))
+            return [] if self._whole_calls else _calls(self._calls.delta(event))
         if kind == "region_open":
             return self._end()
         if kind == "region_close":
@@ -74,18 +80,22 @@ class MessageDeltas:
         return self._end() if kind == "message" else []
 
     def finish(self) -> list[Delta]:
-        """Give the last deltas, if the events end without a ``message``."""
+        """Give the last deltas, if the events end without a ``message``: calls that are still open were malformed."""
         return self._end()
 
     def finish_reason(self, reason: str | None) -> str:
         """Say why the generation ended, in OpenAI's words; ``reason`` is what the engine said, if it did.
 
-        ``tool_calls`` wherever a call was announced, so that a client looks at it; ``length`` and ``content_filter``
-        where the engine says so; otherwise ``stop``.
+        ``length`` and ``content_filter`` where the engine says so; ``tool_calls`` if a call is well-formed; ``length``
+        if there are only malformed ones: of the four reasons that clients know it is the one that says that the answer
+        is not whole, where ``stop`` would say that it is, and ``tool_calls`` that there is something to run; otherwise
+        ``stop``.
         """
         if reason in _KEPT_REASONS:
             return str(reason)
-        return "tool_calls" if self._calls.count else "stop"
+        if self._calls.sound:
+            return "tool_calls"
+        return "length" if self._call_malformed or self._calls.count else "stop"
 
     def _text(self, field: str, text: str) -> list[Delta]:
         known = self._texts.get(field)
@@ -106,9 +116,13 @@ class MessageDeltas:
 
     def _malformed(self, event: Event) -> list[Delta]:
         self.problems.append({key: event[key] for key in _PROBLEM})
-        if event["field"] in self._call_fields and self._calls.malformed():
-            return []
-        deltas = self._text("content", event["text"])
+        text = event["text"]
+        if event["field"] in self._call_fields:
+            self._call_malformed = True
+            if self._calls.malformed():
+                return []
+            text = event["open"] + text + event["close"]
+        deltas = self._text("content", text)
         self._end_text("content")
         return deltas
 

@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from streamparse.adapters.openai.servers import SERVERS, Piece, completes_once, read_piece
+from streamparse.adapters.openai.servers import FAILURES, SERVERS, Piece, completes_once, read_piece
 from streamparse.encode import encode_event
 from streamparse.errors import SourceError
 from streamparse.graph.closing import close
@@ -44,12 +44,23 @@ class CompletionError(SourceError):
     """A completion could not be had, or broke off; the message says what, where, and what to do.
 
     ``status`` is the HTTP status that the server answered with, None where it did not come to that, or 200 where the
-    fault lies in the stream. ``timed_out`` says that it is about time.
+    fault lies in the stream. ``timed_out`` says that it is about time. ``said`` is what the server said itself, and
+    ``retry_after`` its header of that name: seconds, or a date.
     """
 
-    def __init__(self, message: str, *, status: int | None = None, timed_out: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        timed_out: bool = False,
+        said: str = "",
+        retry_after: str | None = None,
+    ) -> None:
         self.status = status
         self.timed_out = timed_out
+        self.said = said
+        self.retry_after = retry_after
         super().__init__(message)
 
 
@@ -139,6 +150,11 @@ class RawCompletion:
             await close(self)
         return piece
 
+    @property
+    def usage(self) -> Any:
+        """The usage that the server has told of so far, None if it has not."""
+        return self._usage
+
     async def aclose(self) -> None:
         """Close the connection; the server stops generating."""
         self._closed = True
@@ -176,7 +192,12 @@ class RawCompletion:
         status = response.status_code
         if status != httpx.codes.OK:
             said = _message_of(await text_up_to(response, _REFUSAL_AT_MOST, seconds=_REFUSAL_SECONDS))
-            raise CompletionError(f"{self._url} answered {status}: {said}", status=status)
+            raise CompletionError(
+                f"{self._url} answered {status}: {said}",
+                status=status,
+                said=said,
+                retry_after=response.headers.get("retry-after"),
+            )
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
         if kind != "text/event-stream":
             raise CompletionError(
@@ -196,6 +217,11 @@ class RawCompletion:
                 if event.data.strip() == "[DONE]":
                     return End(self._reason, self._usage)
                 piece = self._piece(event)
+                if piece.finish_reason in FAILURES:
+                    raise CompletionError(
+                        f"{self._url} ended the generation with {piece.finish_reason!r}; it is cut off",
+                        status=httpx.codes.OK,
+                    )
                 self._reason, self._usage = piece.finish_reason or self._reason, piece.usage or self._usage
                 if piece.text:
                     return piece.text
@@ -219,9 +245,12 @@ class RawCompletion:
                 return read_piece(data)
         except (ValueError, RecursionError) as error:
             raise CompletionError(
-                f"{self._url} sent an event that can't be read: {error}: {_shown(event.data)}", status=httpx.codes.OK
+                f"{self._url} sent an event that can't be read: {error}: {_shown(event.data)}",
+                status=httpx.codes.OK,
+                said=f"{error}: {_shown(event.data)}",
             ) from error
-        raise CompletionError(f"{self._url} broke off the generation: {_message_of(event.data)}", status=httpx.codes.OK)
+        said = _message_of(event.data)
+        raise CompletionError(f"{self._url} broke off the generation: {said}", status=httpx.codes.OK, said=said)
 
     def _fail(self, error: Exception) -> NoReturn:
         """Raise what went wrong with HTTP in words that say what to do."""

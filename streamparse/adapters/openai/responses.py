@@ -31,8 +31,9 @@ _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"
 class ResponseEvents:
     """Turns the events of one generation into those of a response; ``template`` is the one they were parsed with.
 
-    Parse with ``deltas=True`` for calls that go out while they are written. Text of fields other than content and
-    reasoning has no place in a response, and is passed over.
+    Parse with ``deltas=True`` for calls that go out while they are written; with ``whole_calls`` each goes out once it
+    is whole and well-formed, and a malformed one is text. Text of fields other than content and reasoning has no place
+    in a response, and is passed over.
 
     >>> response = ResponseEvents("qwen3", model="m")
     >>> chunk = {"type": "region_chunk", "field": "content", "text": "Hi", "dirty": False}
@@ -44,9 +45,15 @@ class ResponseEvents:
     """
 
     def __init__(
-        self, template: TemplateSource, *, model: str = "", id: str | None = None, created: int | None = None
+        self,
+        template: TemplateSource,
+        *,
+        model: str = "",
+        id: str | None = None,
+        created: int | None = None,
+        whole_calls: bool = False,
     ) -> None:
-        self._deltas = MessageDeltas(template)
+        self._deltas = MessageDeltas(template, whole_calls=whole_calls)
         self._reason: str | None = None
         self._number = -1
         self._started = False

@@ -121,7 +121,10 @@ def _of_openai(data: Mapping[str, Any]) -> Piece:
     return Piece(text or "", reason, usage if isinstance(usage, dict) else None)
 
 
-_STOP_TYPES = {"limit": "length"}
+FAILURES = frozenset({"abort", "aborted", "cancelled", "canceled", "error"})
+"""Finish reasons of vLLM, SGLang and others that say that the server gave the generation up."""
+
+_STOP_TYPES = {"limit": "length", "eos": "stop", "word": "stop"}
 
 
 def _of_llama_cpp(data: Mapping[str, Any]) -> Piece:
@@ -132,4 +135,4 @@ def _of_llama_cpp(data: Mapping[str, Any]) -> Piece:
     usage = None
     if isinstance(counts[0], int) and isinstance(counts[1], int):
         usage = {"prompt_tokens": counts[0], "completion_tokens": counts[1], "total_tokens": counts[0] + counts[1]}
-    return Piece(data["content"], _STOP_TYPES.get(str(data.get("stop_type")), "stop"), usage)
+    return Piece(data["content"], _STOP_TYPES.get(str(data.get("stop_type", "eos"))), usage)

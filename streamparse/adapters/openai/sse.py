@@ -56,6 +56,8 @@ async def sse_stream(stream: ParseStream, chunks: ChatCompletionChunks) -> Async
         if chunks.include_usage and stream.end is not None and stream.end.usage:
             yield sse_event(chunks.usage_chunk(stream.end.usage))
     except StreamparseError as error:
+        for chunk in chunks.interrupt():
+            yield sse_event(chunk)
         yield sse_event(error_object(str(error)))
         return
     yield DONE

@@ -4,10 +4,18 @@
 ``settings``           all that a server can be told
 ``app``                the ASGI application: endpoints, limits, cancellation
 ``request``            the body of a request, checked
+``tool_choice``        which tools are shown, and whether one has to be called
+``response_format``    JSON as the answer, in the words of each kind of server
+``messages``           a conversation in the forms that chat templates take
+``reasoning_key``      where a chat template reads the reasoning of earlier answers
 ``prompt``             messages as a prompt, by the model's chat template
+``beginning``          where an answer begins: a call, or JSON, may begin in the prompt
+``generation``         one generation of the upstream, up to where the answer ends
 ``answer``             completions of the upstream, parsed, as chunks or whole
 ``usage``              the tokens that a request used
 ``errors``             what a client is told when a request can't be served
+``models``             the models that are served
+``log``                one line for each request
 ``metrics``            what is counted, for Prometheus
 ``fitting``            whether the response template fits the chat template
 ``special_tokens``     the special tokens of a model that its chat template writes

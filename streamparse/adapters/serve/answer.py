@@ -1,6 +1,6 @@
 """The answer to one request: completions of the upstream, parsed, as chunks or as a whole chat completion.
 
-In:  a checked request, its prompt, and ASGI's ``send``.
+In:  a checked request, how its answer begins, and ASGI's ``send``.
 Out: the answer, sent. Its choices are generated side by side, each by a completion and a parser of its own.
 
 An error before the answer has begun is raised, so that it can have a status of its own.
@@ -19,15 +19,17 @@ from starlette.types import Send
 
 from streamparse.adapters.openai import DONE, ChatCompletionChunks, RawCompletion, chat_completion, sse_event
 from streamparse.adapters.openai.chunks import Chunk, new_id
+from streamparse.adapters.serve.beginning import Beginning
 from streamparse.adapters.serve.errors import as_request_error, took_too_long
+from streamparse.adapters.serve.generation import FirstCall, Generation
 from streamparse.adapters.serve.metrics import Metrics, Outcome
 from streamparse.adapters.serve.request import ChatRequest
+from streamparse.adapters.serve.response_format import upstream_parameters
 from streamparse.adapters.serve.settings import Settings
 from streamparse.adapters.serve.usage import total_usage
 from streamparse.errors import StreamparseError
 from streamparse.graph.closing import close_all
 from streamparse.stream import parse_stream
-from streamparse.template import load_response_template
 
 _EVENT_STREAM = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -44,39 +46,40 @@ Take = Callable[[list[Chunk]], Awaitable[None]]
 class ChatAnswer:
     """Answers one request, as an asynchronous context manager; ``client`` is what the upstream is asked with.
 
-    ``deadline`` is a time of anyio's clock, when the request's time is up.
+    ``deadline`` is a time of anyio's clock, when the request's time is up. ``outcome`` is told what becomes of it.
     """
 
     def __init__(
         self,
         request: ChatRequest,
-        prompt: str,
+        beginning: Beginning,
         settings: Settings,
         *,
         client: httpx.AsyncClient,
         metrics: Metrics,
         deadline: float,
+        outcome: Outcome,
     ) -> None:
         self._request = request
-        self._prompt = prompt
+        self._beginning = beginning
         self._settings = settings
         self._client = client
         self._metrics = metrics
         self._deadline = deadline
-        has_calls = "tool_calls" in load_response_template(settings.template).fields
-        self._without = ["tool_calls"] if has_calls and not request.calls_allowed else []
+        self._outcome = outcome
         self._choices = range(request.choices)
-        self._completions = [self._completion(index) for index in self._choices]
+        self._generations = [Generation(self._completion(index), beginning.begun) for index in self._choices]
         self._usages: list[Any] = [None] * request.choices
         id, created, model = new_id(), int(time.time()), settings.model or request.model or ""
         self._machines = [
             ChatCompletionChunks(
-                settings.template,
+                beginning.template,
                 id=id,
                 created=created,
                 model=model,
                 index=index,
                 include_usage=request.include_usage,
+                whole_calls=settings.whole_calls,
             )
             for index in self._choices
         ]
@@ -84,16 +87,16 @@ class ChatAnswer:
     async def __aenter__(self) -> Self:
         """Ask the upstream, and return when it has begun to answer for all choices; raises StreamparseError."""
         try:
-            await self._side_by_side(lambda index: self._completions[index].open())
+            await self._side_by_side(lambda index: self._generations[index].open())
         except BaseException:
-            await close_all(self._completions)
+            await close_all(self._generations)
             raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await close_all(self._completions)
+        await close_all(self._generations)
 
     async def whole(self) -> dict[str, Any]:
         """Generate a whole chat completion; raises StreamparseError.
@@ -108,7 +111,7 @@ class ChatAnswer:
         await self._side_by_side(lambda index: self._generate(index, take, deltas=False))
         return {**chat_completion(chunks), "usage": self._usage()}
 
-    async def stream(self, send: Send, outcome: Outcome) -> int:
+    async def stream(self, send: Send) -> int:
         """Generate, and send chunks as they are made; the first say the role, in the order of the choices.
 
         Returns the status that the answer would have had if it had not begun before it was known. An error goes out as
@@ -118,16 +121,18 @@ class ChatAnswer:
 
         async def take(chunks: list[Chunk]) -> None:
             if chunks:
-                outcome.begins()
+                self._outcome.begins()
                 await _send_part(send, b"".join(map(sse_event, chunks)))
 
         try:
             await take([chunk for machine in self._machines for chunk in machine.start()])
-            await self._side_by_side(lambda index: self._generate(index, take, deltas=True))
+            await self._side_by_side(lambda index: self._generate(index, take, deltas=not self._settings.whole_calls))
         except StreamparseError as error:
             failure = as_request_error(error)
+            self._outcome.failed(error)
+            cut_off = [chunk for machine in self._machines for chunk in machine.interrupt()]
             with anyio.move_on_after(LAST_WORD_SECONDS):
-                await _send_part(send, sse_event(failure.object()), last=True)
+                await _send_part(send, b"".join(map(sse_event, [*cut_off, failure.object()])), last=True)
             return failure.status
         usage = self._usage()
         if usage is not None and self._request.include_usage:
@@ -137,21 +142,30 @@ class ChatAnswer:
 
     async def _generate(self, index: int, take: Take, *, deltas: bool) -> None:
         """Parse one completion, and hand on its chunks."""
-        settings, machine = self._settings, self._machines[index]
+        settings, machine, generation = self._settings, self._machines[index], self._generations[index]
+        first = FirstCall(self._beginning.template) if self._request.one_call else None
         stream = parse_stream(
-            self._completions[index],
-            settings.template,
-            prefix=self._prompt,
-            tools=self._request.tools,
+            generation,
+            self._beginning.template,
+            prefix=self._beginning.prefix,
+            tools=self._request.tool_choice.tools,
             errors=settings.errors,
             deltas=deltas,
-            without=self._without,
+            without=self._beginning.without,
+            spans=self._request.continues,
         )
         async with stream as events:
             async for event in events:
                 if event["type"] == "message":
                     self._metrics.saw(event)
-                await take(machine.feed(event))
+                if event["type"] == "region_chunk" and event.get("end", 1) <= 0:  # of the message that goes on
+                    machine.feed({**event, "text": event["text"].rstrip()})
+                    continue
+                passed = event if first is None else first.passed(event)
+                if passed is not None:
+                    await take(machine.feed(passed))
+                if first is not None and first.found:
+                    await generation.stop()
         self._usages[index] = None if stream.end is None else stream.end.usage
 
     async def _side_by_side(self, work: Callable[[int], Awaitable[None]]) -> None:
@@ -181,16 +195,21 @@ class ChatAnswer:
         usage = total_usage(self._usages)
         if usage is not None:
             self._metrics.used(usage)
+            self._outcome.usage = usage
         return usage
 
     def _completion(self, index: int) -> RawCompletion:
         settings, request = self._settings, self._request
         parameters = {**request.parameters, "max_tokens": request.max_tokens or settings.max_tokens}
+        if request.json is not None:
+            parameters |= upstream_parameters(request.json, settings.server)
+        if request.one_call and settings.server == "vllm":
+            parameters["stream_options"] = {"include_usage": True, "continuous_usage_stats": True}
         if request.seed is not None:
             parameters["seed"] = request.seed + index
         return RawCompletion(
             settings.upstream,
-            self._prompt,
+            self._beginning.prompt,
             server=settings.server,
             model=settings.model or request.model,
             parameters=parameters,

@@ -1,7 +1,8 @@
 """The server as an ASGI application: chat completions in front of an endpoint of raw completions.
 
 In:  ``Settings``.
-Out: a Starlette application with ``/v1/chat/completions``, ``/v1/models``, ``/health`` and ``/metrics``.
+Out: a Starlette application with ``/v1/chat/completions``, ``/v1/models`` (all, and one by its name), ``/health`` and
+     ``/metrics``.
 
 A request whose client goes away, that takes too long, or that is under way when the server is stopped for good, is
 cancelled, and with it its completions: the connection to the upstream is closed, and the upstream stops generating.
@@ -9,10 +10,8 @@ cancelled, and with it its completions: the connection to the upstream is closed
 
 from __future__ import annotations
 
-import json
 import secrets
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
 import anyio
@@ -20,22 +19,25 @@ import anyio.to_thread
 import httpx
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from streamparse.adapters.openai.bounds import UNCOMPRESSED, text_up_to
 from streamparse.adapters.serve.answer import LAST_WORD_SECONDS, ChatAnswer
+from streamparse.adapters.serve.beginning import Beginning, Beginnings
 from streamparse.adapters.serve.errors import RequestError, as_request_error, json_response, took_too_long
+from streamparse.adapters.serve.log import RequestLog, described, facts_of
 from streamparse.adapters.serve.metrics import Metrics, Outcome
+from streamparse.adapters.serve.models import Models
 from streamparse.adapters.serve.prompt import PromptRenderer
 from streamparse.adapters.serve.request import ChatRequest, read_request
 from streamparse.adapters.serve.settings import Settings
 from streamparse.errors import StreamparseError
+from streamparse.template import load_response_template
 
-_MODELS_SECONDS = 10.0
-_MODELS_AT_MOST = 4_000_000  # bytes of the upstream's list of models
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -46,12 +48,29 @@ def create_app(settings: Settings) -> Starlette:
         routes=[
             Route("/v1/chat/completions", _ChatCompletions(server), methods=["POST"]),
             Route("/v1/models", server.models),
+            Route("/v1/models/{name:path}", server.model),
             Route("/health", server.health),
             Route("/metrics", server.metrics_text),
         ],
-        exception_handlers={HTTPException: _http_error, RequestError: _request_error},
+        middleware=[Middleware(RequestLog), *_cors(settings.cors_origins)],
+        exception_handlers={HTTPException: _http_error, RequestError: _request_error, Exception: _internal_error},
         lifespan=server.lifespan,
     )
+
+
+def _cors(origins: Sequence[str]) -> list[Middleware]:
+    """What lets the scripts of pages of these origins use the server."""
+    if not origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=list(origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["*"],
+            expose_headers=["retry-after"],
+        )
+    ]
 
 
 class _Server:
@@ -62,9 +81,10 @@ class _Server:
         self._prompts = PromptRenderer(
             settings.chat_template, arguments=settings.chat_template_arguments, keep_bos=settings.keep_bos
         )
+        self._beginnings = Beginnings(self._prompts, load_response_template(settings.template))
+        self._models = Models(settings)
         self._metrics = Metrics()
         self._running = 0
-        self._started = int(time.time())
         self._client: httpx.AsyncClient
 
     @asynccontextmanager
@@ -78,24 +98,12 @@ class _Server:
     async def models(self, request: Request) -> Response:
         """List the model, or the upstream's models."""
         self._check_key(request)
-        if self._settings.model is not None:
-            model = {"id": self._settings.model, "object": "model", "created": self._started, "owned_by": "streamparse"}
-            return json_response({"object": "list", "data": [model]})
-        try:
-            return json_response(json.loads(await self._upstream_models()))
-        except (httpx.HTTPError, httpx.InvalidURL, StreamparseError, ValueError, RecursionError) as error:
-            raise RequestError(502, f"the upstream does not list its models: {error}", code="upstream_error") from error
+        return json_response(await self._models.listed(self._client))
 
-    async def _upstream_models(self) -> str:
-        """What the upstream says of its models."""
-        url = f"{self._settings.upstream.rstrip('/')}/models"
-        key = self._settings.upstream_key
-        headers = UNCOMPRESSED if key is None else {**UNCOMPRESSED, "Authorization": f"Bearer {key}"}
-        async with self._client.stream("GET", url, headers=headers, timeout=_MODELS_SECONDS) as answer:
-            text = await text_up_to(answer, _MODELS_AT_MOST, seconds=_MODELS_SECONDS)
-            if answer.status_code != httpx.codes.OK:
-                raise ValueError(f"{url} answered {answer.status_code}")
-            return text
+    async def model(self, request: Request) -> Response:
+        """Give one model."""
+        self._check_key(request)
+        return json_response(await self._models.one(request.path_params["name"], self._client))
 
     async def health(self, _request: Request) -> Response:
         """Say that the server runs; the upstream is not asked."""
@@ -107,13 +115,18 @@ class _Server:
 
     async def chat_completion(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with a chat completion, streamed or whole, or with what is wrong with the request."""
+        facts = facts_of(scope)
         with self._metrics.request() as outcome:
             try:
                 await self._answer(scope, receive, send, outcome)
             except StreamparseError as error:
                 failure = as_request_error(error)
                 outcome.ends(failure.status)
+                outcome.failed(error)
                 await failure.response()(scope, receive, send)
+            finally:
+                facts.status, facts.usage = outcome.status, outcome.usage
+                facts.failure = None if outcome.failure is None else described(outcome.failure)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, outcome: Outcome) -> None:
         deadline = anyio.current_time() + self._settings.request_seconds
@@ -124,13 +137,21 @@ class _Server:
                 return
 
             async def work() -> None:
-                chat, prompt = await self._understood(body)
+                chat, beginning = await self._understood(body)
+                facts = facts_of(scope)
+                facts.model, facts.streamed = chat.model or self._settings.model, chat.stream
                 answer = ChatAnswer(
-                    chat, prompt, self._settings, client=self._client, metrics=self._metrics, deadline=deadline
+                    chat,
+                    beginning,
+                    self._settings,
+                    client=self._client,
+                    metrics=self._metrics,
+                    deadline=deadline,
+                    outcome=outcome,
                 )
                 async with answer:
                     if chat.stream:
-                        outcome.ends(await answer.stream(send, outcome))
+                        outcome.ends(await answer.stream(send))
                         return
                     whole = await answer.whole()
                 outcome.begins()
@@ -142,16 +163,13 @@ class _Server:
             if limit.cancelled_caught:
                 outcome.ends(took_too_long(self._settings.request_seconds).status)
 
-    async def _understood(self, body: bytes) -> tuple[ChatRequest, str]:
-        """The request and its prompt; raises RequestError."""
+    async def _understood(self, body: bytes) -> tuple[ChatRequest, Beginning]:
+        """The request and how its answer begins; raises RequestError."""
         settings = self._settings
         chat = read_request(body, most_choices=settings.max_choices)
         if settings.model is not None and chat.model not in (None, settings.model):
             raise RequestError(404, f"there is no model {chat.model!r}", param="model", code="model_not_found")
-        tools = chat.tools if chat.calls_allowed else []
-        render, arguments = self._prompts.render, chat.template_arguments
-        prompt = await anyio.to_thread.run_sync(render, chat.messages, tools, arguments, limiter=self._rendering)
-        return chat, prompt
+        return chat, await anyio.to_thread.run_sync(self._beginnings.of, chat, limiter=self._rendering)
 
     @contextmanager
     def _place(self) -> Iterator[None]:
@@ -220,6 +238,11 @@ async def _unless_gone(receive: Receive, work: Callable[[], Awaitable[None]]) ->
 async def _request_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestError), "it is registered for these"
     return error.response()
+
+
+async def _internal_error(_request: Request, _error: Exception) -> Response:
+    """Anything else, which the server's log has."""
+    return RequestError(500, "the server failed", code="internal_error").response()
 
 
 async def _http_error(_request: Request, error: Exception) -> Response:

@@ -30,12 +30,20 @@ class Outcome:
 
     def __init__(self) -> None:
         self.word = "cancelled"
+        self.status: int | None = None
+        self.usage: Any = None
+        self.failure: Exception | None = None
         self.started = time.perf_counter()
         self.first: float | None = None
 
     def ends(self, status: int) -> None:
         """Note the status of the answer, or the one that it would have had."""
+        self.status = status
         self.word = _WORDS.get(status, "refused" if status < 500 else "failed")
+
+    def failed(self, error: Exception) -> None:
+        """Note why the request failed."""
+        self.failure = error
 
     def begins(self) -> None:
         """Note that the answer begins."""

@@ -3,8 +3,8 @@
 In:  the bytes of the body.
 Out: a ``ChatRequest``; its ``parameters`` are those that go on to the upstream as they are.
 
-What can't be kept is refused with the reason, never passed over: a client that asks for ``tool_choice="required"``
-relies on it. Of what has no bearing on the text, such as ``user`` or ``metadata``, nothing is asked.
+What can't be kept is refused with the reason, never passed over: a client that asks for ``logprobs`` relies on them. Of
+what has no bearing on the text, such as ``user`` or ``metadata``, nothing is asked.
 """
 
 from __future__ import annotations
@@ -15,28 +15,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.adapters.serve.errors import RequestError
+from streamparse.adapters.serve.response_format import wants_json
+from streamparse.adapters.serve.tool_choice import ToolChoice, read_tool_choice
 
 _SETTLED_HERE = frozenset(
     {"model", "messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "n", "max_tokens"}
     | {"max_completion_tokens", "chat_template_kwargs", "reasoning_effort", "add_generation_prompt"}
+    | {"continue_final_message", "response_format", "functions", "function_call"}
 )
 _WITHOUT_BEARING = frozenset(
     {"user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "verbosity"}
-    | {"logprobs", "top_logprobs", "modalities"}
+    | {"logprobs", "top_logprobs", "modalities", "prediction", "prompt_cache_retention"}
 )
 _OF_COMPLETIONS = frozenset({"prompt", "echo", "suffix", "best_of", "skip_special_tokens", "n_predict"})
 _NOT_PASSED_ON = _SETTLED_HERE | _WITHOUT_BEARING | _OF_COMPLETIONS
-"""Every other parameter goes to the upstream as it is: temperature, stop, seed, top_k, response_format …"""
+"""Every other parameter goes to the upstream as it is: temperature, stop, seed, top_k …"""
 
 _REFUSED: dict[str, tuple[Any, str]] = {
     "logprobs": ((None, False), "log probabilities are of tokens, and a message has none"),
-    "functions": ((None,), "it is the older form of tools, which is not supported: give tools"),
-    "function_call": ((None,), "it is the older form of tool_choice, which is not supported: give tool_choice"),
+    "functions": ((None, []), "the older form of tools is not supported: give tools"),
+    "function_call": (
+        (None, "auto", "none"),
+        "the older form of tool_choice is not supported",
+    ),
     "audio": ((None,), "only text is written"),
     "modalities": ((None, ["text"]), "only text is written"),
-    "parallel_tool_calls": ((None, True), "how many calls a model writes can't be held to one"),
-    "tool_choice": ((None, "auto", "none"), "a model can't be made to call a tool; auto and none are supported"),
-    "add_generation_prompt": ((None, True), "the answer is a message of its own"),
 }
 """Parameters that can't be kept: the values that need no keeping, and why any other is refused."""
 
@@ -47,12 +50,19 @@ DEPTH = 200
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A request, checked. ``template_arguments`` are what the chat template is given beside the conversation."""
+    """A request, checked.
+
+    ``template_arguments`` are what the chat template is given beside the conversation. ``one_call`` says that the
+    answer ends with its first call, ``continues`` that it goes on with the last message. ``json`` is the
+    ``response_format`` of an answer that has to be JSON.
+    """
 
     model: str | None
     messages: list[dict[str, Any]]
-    tools: list[dict[str, Any]]
-    calls_allowed: bool
+    tool_choice: ToolChoice
+    one_call: bool
+    continues: bool
+    json: dict[str, Any] | None
     stream: bool
     include_usage: bool
     choices: int
@@ -75,6 +85,17 @@ def read_request(body: bytes, *, most_choices: int) -> ChatRequest:
     tools = _of_type(data, "tools", list) or []
     for index, tool in enumerate(tools):
         _check_tool(tool, f"tools[{index}]")
+    tool_choice = read_tool_choice(data.get("tool_choice"), tools)
+    messages = _messages(data)
+    continues = _continues(data, messages)
+    response_format = data.get("response_format")
+    json_wanted = wants_json(response_format) and not tool_choice.forced
+    if tool_choice.forced and continues:
+        raise _unsupported("tool_choice", "a call can't begin in a message that goes on (continue_final_message)")
+    if json_wanted and tool_choice.tools:
+        raise _unsupported(
+            "response_format", 'an answer that is held to JSON can have no calls: give tool_choice "none" or no tools'
+        )
     arguments = dict(_of_type(data, "chat_template_kwargs", dict) or {})
     if (effort := _of_type(data, "reasoning_effort", str)) is not None:
         arguments.setdefault("reasoning_effort", effort)
@@ -85,9 +106,11 @@ def read_request(body: bytes, *, most_choices: int) -> ChatRequest:
     most_tokens = _whole_number(data, "max_completion_tokens", least=1)
     return ChatRequest(
         model=_of_type(data, "model", str),
-        messages=_messages(data),
-        tools=tools,
-        calls_allowed=data.get("tool_choice") != "none",
+        messages=messages,
+        tool_choice=tool_choice,
+        one_call=_of_type(data, "parallel_tool_calls", bool) is False,
+        continues=continues,
+        json=response_format if json_wanted else None,
         stream=_of_type(data, "stream", bool) or False,
         include_usage=options.get("include_usage") is True,
         choices=choices or 1,
@@ -157,8 +180,27 @@ def _messages(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(messages)
 
 
+def _continues(data: Mapping[str, Any], messages: list[dict[str, Any]]) -> bool:
+    """Whether the answer goes on with the last message, in vLLM's words for it."""
+    continues = _of_type(data, "continue_final_message", bool) or False
+    generation_prompt = _of_type(data, "add_generation_prompt", bool)
+    if not continues and generation_prompt is False:
+        raise _unsupported("add_generation_prompt", "an answer begins or, with continue_final_message, goes on")
+    if continues and generation_prompt:
+        raise _unsupported("continue_final_message", "add_generation_prompt would begin another message")
+    if continues and (messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls")):
+        raise _unsupported("continue_final_message", "the last message must be the assistant's, without tool_calls")
+    return continues
+
+
+def _unsupported(param: str, reason: str) -> RequestError:
+    return RequestError(400, f"{param} can't be kept: {reason}", param=param, code="unsupported")
+
+
 def _check_tool(tool: Any, where: str) -> None:
     function = tool.get("function") if isinstance(tool, dict) else None
+    if isinstance(tool, dict) and tool.get("type") not in (None, "function"):
+        raise RequestError(400, f"{where}: only tools of type function are supported", param=where, code="unsupported")
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         raise RequestError(400, f"{where} must be an object with a function that has a name", param=where)
     if not isinstance(function.get("parameters"), dict | None):

@@ -33,10 +33,15 @@ class Settings:
     keep_bos: bool = True
     """Whether the prompt keeps the beginning-of-sequence token that the chat template writes."""
     errors: ErrorMode = "report"
+    whole_calls: bool = False
+    """Whether a call is sent only once it is whole and well-formed, also in a stream."""
 
     upstream_key: str | None = None
     key: str | None = None
     """What the upstream is sent, and what clients must send, as ``Authorization: Bearer …``."""
+
+    cors_origins: Sequence[str] = ()
+    """Origins of pages whose scripts may use the server, such as ``http://localhost:3000``; ``*`` is any."""
 
     max_tokens: int = 4096
     """The length of an answer, in tokens, where a request says nothing of it."""

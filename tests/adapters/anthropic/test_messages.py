@@ -62,8 +62,10 @@ def test_a_malformed_call_is_text_and_no_use_of_a_tool(deltas: bool) -> None:
     events = events_of("qwen3", f"<tool_call>{written}</tool_call>", deltas=deltas)
     starts = [event["content_block"]["type"] for event in events if event["type"] == "content_block_start"]
     assert starts == ["text"]
-    assert "".join(event["delta"]["text"] for event in events if event["type"] == "content_block_delta") == written
-    assert events[-2]["delta"]["stop_reason"] == "end_turn"
+    assert "".join(event["delta"]["text"] for event in events if event["type"] == "content_block_delta") == (
+        f"<tool_call>{written}</tool_call>"
+    )
+    assert events[-2]["delta"]["stop_reason"] == "max_tokens"
 
 
 def test_a_generation_that_is_cut_off_ends_for_that_reason() -> None:

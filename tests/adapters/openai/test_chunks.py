@@ -143,7 +143,7 @@ def test_a_call_is_announced_with_an_id_and_its_name_as_soon_as_that_is_known() 
     assert entry["id"].isalnum()
     rest = [delta["tool_calls"][0] for delta in deltas[2:-1]]
     assert all(entry.keys() == {"index", "function"} and entry["function"].keys() == {"arguments"} for entry in rest)
-    assert "".join(entry["function"]["arguments"] for entry in rest) == '{"city":"Rome'
+    assert "".join(entry["function"]["arguments"] for entry in rest) == '{"city":"Rome",]'
 
 
 def test_the_id_that_a_model_writes_is_kept() -> None:
@@ -159,10 +159,10 @@ def arguments_sent(template: str, text: str, **options: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("written", "sent"),
     [
-        ('{"name": "f", "arguments": {"a": 1,}}', '{"a":1'),
-        ('{"name": "f", "arguments": {"a": {"b": {}}}', '{"a":{"b":{}}'),  # the call's own brace is missing
-        ('{"name": "f", "arguments": {}} and more', "{"),
-        ('{"name": "f", oops', "{"),
+        ('{"name": "f", "arguments": {"a": 1,}}', '{"a":1,]'),
+        ('{"name": "f", "arguments": {"a": {"b": {}}}', '{"a":{"b":{}},]'),  # the call's own brace is missing
+        ('{"name": "f", "arguments": {}} and more', "{]"),
+        ('{"name": "f", oops', "{]"),
     ],
 )
 def test_the_arguments_of_a_malformed_call_never_become_json(written: str, sent: str) -> None:
@@ -183,20 +183,71 @@ def test_a_malformed_call_that_was_not_announced_is_content_and_none() -> None:
     written = '\n{"f": "weather"}\n'
     _, events = parsed("qwen3", [f"Look: <tool_call>{written}</tool_call> Sorry."], deltas=True)
     chunks = chunked("qwen3", events)
-    assert accumulated(chunks)["content"] == f"Look:\n\n{written.strip()}\n\nSorry."
-    assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
+    assert accumulated(chunks)["content"] == f"Look:\n\n<tool_call>{written}</tool_call>\n\nSorry."
+    assert chunks[-1]["choices"][0]["finish_reason"] == "length"
     (problem,) = chunks[-1]["choices"][0]["streamparse"]["problems"]
     assert problem["text"] == written
     assert problem["error"].endswith("the call has no name")
 
 
+@pytest.mark.parametrize(
+    ("template", "text", "content"),
+    [
+        ("qwen3", '<tool_call>{"name": "f", "arguments": {"a": 1,}}</tool_call>', None),
+        ("qwen3", '<tool_call>{"name": "f", "arguments": {"a": 1', None),
+        ("qwen3_5", "<tool_call>\n<function=f>\n<parameter=a>\n1\n</function>\n</tool_call>", None),
+        ("mistral", '[TOOL_CALLS]f[ARGS]{"a": 1,}', None),
+        ("gpt_oss", '<|channel|>commentary to=functions.f <|message|>{"a": 1,}<|call|>', None),
+        ("deepseek_v31", '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": 1', None),
+        (
+            "hunyuan_a13b",
+            '<tool_calls>[{"name": "f", "arguments": 5}, {"name": "g", "arguments": {}}]</tool_calls>',
+            '<tool_calls>{"name": "f", "arguments": 5}</tool_calls>',
+        ),
+    ],
+)
+def test_a_whole_answer_shows_a_malformed_call_with_its_markup_and_name(
+    template: str, text: str, content: str | None
+) -> None:
+    _, events = parsed(template, list(text), deltas=True)
+    choice = chat_completion(chunked(template, events, whole_calls=True))["choices"][0]
+    shown = choice["message"]["content"]
+    assert (text if content is None else content) in shown or shown in text
+    assert "f" in shown
+    with pytest.raises(ValueError, match="Expecting value"):
+        json.loads(shown)
+    calls = [call["function"]["name"] for call in choice["message"].get("tool_calls", [])]
+    assert (calls, choice["finish_reason"]) == ((["g"], "tool_calls") if content else ([], "length"))
+
+
+@pytest.mark.parametrize("whole_calls", [True, False])
+def test_only_a_well_formed_call_ends_with_tool_calls(whole_calls: bool) -> None:
+    good = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+    bad = good.replace("{}", '{"a": 1,}')
+    for text, expected in [(good, "tool_calls"), (bad, "length"), (bad + good, "tool_calls"), ("Hi", "stop")]:
+        _, events = parsed("qwen3", list(text), deltas=True)
+        chunks = chunked("qwen3", events, whole_calls=whole_calls)
+        assert chunks[-1]["choices"][0]["finish_reason"] == expected
+
+
+def test_whole_calls_go_out_in_one_piece_when_they_are_well_formed() -> None:
+    text = '<tool_call>{"name": "f", "arguments": {"x": 1}}</tool_call><tool_call>{"name": "g", "arguments": {"y": '
+    _, events = parsed("qwen3", list(text), deltas=True)
+    entries = [
+        entry
+        for chunk in chunked("qwen3", events, whole_calls=True)
+        for entry in chunk["choices"][0]["delta"].get("tool_calls", [])
+    ]
+    assert [entry["function"] for entry in entries] == [{"name": "f", "arguments": '{"x":1}'}]
+
+
 def test_in_a_list_of_calls_the_malformed_one_alone_is_spoiled() -> None:
     listed = '<tool_calls>[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "arguments": {"b": 2'
-    assert arguments_sent("hunyuan_a13b", listed) == ['{"a":1}', '{"b":']
+    assert arguments_sent("hunyuan_a13b", listed) == ['{"a":1}', '{"b":]']
     broken = '<tool_calls>[{"name": "f", "arguments": {}}, {"name": "g", "arguments": 5}]</tool_calls>'
-    assert arguments_sent("hunyuan_a13b", broken) == ["{}", "{"]
+    assert arguments_sent("hunyuan_a13b", broken) == ["{}", "{]"]
     behind = broken.replace("]<", ', {"name": "g", "arguments": {"c": 3}}]<')
-    assert arguments_sent("hunyuan_a13b", behind) == ["{}", "{", '{"c":3}']
+    assert arguments_sent("hunyuan_a13b", behind) == ["{}", "{]", '{"c":3}']
 
 
 def test_well_formed_calls_end_with_tool_calls_and_the_finish_reason_of_the_engine_else() -> None:

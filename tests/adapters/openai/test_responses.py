@@ -67,7 +67,7 @@ def test_a_call_that_is_malformed_is_an_item_that_is_incomplete() -> None:
     text = "".join(f"<tool_call>{call}</tool_call>" for call in calls)
     items = events_of("qwen3", text)[-1]["response"]["output"]
     assert [(item["name"], item["arguments"], item["status"]) for item in items] == [
-        ("f", '{"a":1', "incomplete"),
+        ("f", '{"a":1,]', "incomplete"),
         ("g", "{}", "completed"),
     ]
 

@@ -27,8 +27,9 @@ MESSAGE = {
     "content": "I will look.",
     "calls": [["weather", {"city": "Paris"}], ["weather", {"city": "Rome", "days": 2}]],
 }
-ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Weather?"}]}
 TOOLS: list[Any] = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
+PLAIN: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Weather?"}]}
+ASK: dict[str, Any] = {**PLAIN, "tools": TOOLS}
 
 
 def client(url: str, **options: Any) -> openai.AsyncOpenAI:
@@ -146,7 +147,7 @@ async def test_sampling_parameters_go_to_the_upstream_and_nothing_that_would_spo
     assert {key: first[key] for key in given} == given
     assert (first["top_k"], first["max_tokens"], first["model"]) == (4, 99, "m")
     assert first["skip_special_tokens"] is False
-    assert first["prompt"].startswith("<|im_start|>user")
+    assert "<|im_start|>user" in first["prompt"]
     assert not {"echo", "metadata", "messages", "max_completion_tokens"} & first.keys()
     assert asked(behind)["max_tokens"] == 5
 
@@ -158,7 +159,7 @@ async def test_with_no_tools_allowed_markup_is_content_and_no_tool_is_shown() ->
         served(settings(behind.url)) as server,
         client(server.url) as ai,
     ):
-        answer = await ai.chat.completions.create(**ASK, tools=TOOLS, tool_choice="none")
+        answer = await ai.chat.completions.create(**ASK, tool_choice="none")
     assert answer.choices[0].message.content == text
     assert answer.choices[0].message.tool_calls is None
     assert answer.choices[0].finish_reason == "stop"
@@ -174,7 +175,7 @@ async def test_arguments_have_the_types_that_the_tools_declare() -> None:
         served(settings(behind.url, template="qwen3_5")) as server,
         client(server.url) as ai,
     ):
-        answer: Any = await ai.chat.completions.create(**ASK, tools=tools)
+        answer: Any = await ai.chat.completions.create(**PLAIN, tools=tools)
     assert answer.choices[0].message.tool_calls[0].function.arguments == '{"n":"5"}'
 
 
@@ -226,8 +227,8 @@ async def test_a_malformed_call_is_told_of_and_takes_nothing_else_along() -> Non
         async with ai.chat.completions.stream(**ASK) as events:
             streamed: Any = (await events.get_final_completion()).choices[0]
     assert [call.function.name for call in whole.message.tool_calls] == ["g"]
-    assert whole.message.content == '{"name": "f", "arguments": {"a": 1,}}\n\nDone.'
-    assert [call.function.arguments for call in streamed.message.tool_calls] == ['{"a":1', "{}"]
+    assert whole.message.content == '<tool_call>{"name": "f", "arguments": {"a": 1,}}</tool_call>\n\nDone.'
+    assert [call.function.arguments for call in streamed.message.tool_calls] == ['{"a":1,]', "{}"]
     assert streamed.message.content == "Done."
     assert whole.model_extra["streamparse"]["problems"][0]["error"].startswith("not JSON")
 
@@ -238,9 +239,9 @@ async def test_a_malformed_call_is_told_of_and_takes_nothing_else_along() -> Non
         (answering("400 Bad", b'{"error": {"message": "too long"}}'), openai.BadRequestError, "too long"),
         (answering("404 Not", b'{"error": {"message": "no model m"}}'), openai.NotFoundError, "no model m"),
         (answering("429 Many", b'{"error": {"message": "busy"}}'), openai.RateLimitError, "busy"),
-        (answering("401 No", b'{"error": {"message": "your key"}}'), openai.InternalServerError, "your key"),
-        (answering("500 No", b"oops"), openai.InternalServerError, "answered 500: oops"),
-        (stalling(b""), openai.InternalServerError, "said nothing for 0.3 seconds"),
+        (answering("401 No", b'{"error": {"message": "your key"}}'), openai.InternalServerError, "the upstream failed"),
+        (answering("500 No", b"oops"), openai.InternalServerError, "the upstream failed"),
+        (stalling(b""), openai.InternalServerError, "took too long to answer"),
     ],
 )
 async def test_what_the_upstream_refuses_has_its_status(play: Any, kind: type[Exception], words: str) -> None:
@@ -272,8 +273,8 @@ async def test_an_upstream_that_fails_in_the_middle_is_an_error_in_the_stream(pl
         client(server.url) as ai,
     ):
         got: list[str] = []
-        with pytest.raises(openai.APIError, match="the upstream failed"):
+        with pytest.raises(openai.APIError, match=r"the upstream (failed|took too long)"):
             await read_into(got, await ai.chat.completions.create(**ASK, stream=True))
         assert "".join(got) == "One two"
-        with pytest.raises(openai.InternalServerError, match="the upstream failed"):
+        with pytest.raises(openai.InternalServerError, match=r"the upstream (failed|took too long)"):
             await ai.chat.completions.create(**ASK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import socket
 import sys
@@ -18,6 +19,8 @@ from tests.adapters.serve.running import served, settings
 pytestmark = pytest.mark.asyncio
 
 PAGE = (Path(__file__).parents[3] / "docs" / "openai.md").read_text(encoding="utf-8")
+
+REQUEST = PAGE.partition("-d '")[2].partition("'")[0]
 
 
 def block(language: str) -> str:
@@ -49,7 +52,7 @@ async def test_the_page_works_as_it_stands(tmp_path: Path) -> None:
         async with asyncio.timeout(30):
             await until_listening(port)
             async with served(settings(url, chat_template=chat_template)) as server, httpx.AsyncClient() as http:
-                body: dict[str, Any] = {"messages": [{"role": "user", "content": "Weather in Rome?"}]}
+                body: dict[str, Any] = json.loads(REQUEST) | {"stream": False}
                 whole = (await http.post(f"{server.url}/chat/completions", json=body)).json()
                 body["stream"] = True
                 streamed = (await http.post(f"{server.url}/chat/completions", json=body)).text

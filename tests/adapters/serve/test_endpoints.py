@@ -18,6 +18,8 @@ from tests.adapters.serve.test_chat_completions import ASK, client, read_into
 pytestmark = pytest.mark.asyncio
 
 USER = {"role": "user", "content": "Hi"}
+TOOL = {"type": "function", "function": {"name": "f"}}
+NAMED = {"type": "function", "function": {"name": "g"}}
 CALL = {"type": "function", "function": {"name": "f", "arguments": "{}"}}
 DEEP = b'{"a":[' * 450 + b"]}" * 450
 NO_UPSTREAM = "http://127.0.0.1:1/v1"
@@ -67,9 +69,23 @@ async def refused(body: Any, **changes: Any) -> tuple[int, dict[str, Any]]:
         ({"messages": [USER], "n": True}, "n", "whole number"),
         ({"messages": [USER], "max_tokens": "9"}, "max_tokens", "whole number"),
         ({"messages": [USER], "stream": 1}, "stream", "of type boolean"),
-        ({"messages": [USER], "tool_choice": "required"}, "tool_choice", "can't be made to call"),
+        ({"messages": [USER], "tool_choice": "required"}, "tool_choice", "without tools"),
+        ({"messages": [USER], "tool_choice": "any"}, "tool_choice", "must be auto"),
+        ({"messages": [USER], "tools": [TOOL], "tool_choice": NAMED}, "tool_choice", "none of the tools"),
+        ({"messages": [USER], "tools": [TOOL], "tool_choice": {"type": "function"}}, "tool_choice", "no name"),
+        ({"messages": [USER], "tools": [TOOL], "tool_choice": {"type": "allowed_tools"}}, "tool_choice", "a list"),
+        ({"messages": [USER], "tools": [{"type": "custom", "custom": {}}]}, "tools[0]", "type function"),
+        ({"messages": [USER], "tools": [TOOL], "response_format": {"type": "json_object"}}, "response_format", "calls"),
+        ({"messages": [USER], "response_format": {"type": "xml"}}, "response_format", "json_schema with a schema"),
+        ({"messages": [USER], "add_generation_prompt": False}, "add_generation_prompt", "continue_final_message"),
+        ({"messages": [USER], "continue_final_message": True}, "continue_final_message", "the assistant's"),
+        (
+            {"messages": [USER], "continue_final_message": True, "add_generation_prompt": True},
+            "continue_final_message",
+            "another message",
+        ),
         ({"messages": [USER], "logprobs": True}, "logprobs", "log probabilities"),
-        ({"messages": [USER], "functions": []}, "functions", "give tools"),
+        ({"messages": [USER], "functions": [{"name": "f"}]}, "functions", "give tools"),
         (
             {"messages": [{"role": "assistant", "tool_calls": [CALL | {"id": [1]}]}]},
             "messages[0]",
@@ -83,7 +99,7 @@ async def refused(body: Any, **changes: Any) -> tuple[int, dict[str, Any]]:
         (b'{"messages": [{"role": "user"}], "logit_bias": %s}' % DEEP, "logit_bias", "deeper than 200"),
         (b'{"messages": [{"role": "user", "x": %s}]}' % DEEP, "messages", "deeper than 200"),
         (b'{"messages": [{"role": "user"}], "n": %s}' % DEEP, "n", "deeper than 200"),
-        ({"messages": [USER], "parallel_tool_calls": False}, "parallel_tool_calls", "held to one"),
+        ({"messages": [USER], "parallel_tool_calls": "no"}, "parallel_tool_calls", "of type boolean"),
     ],
 )
 async def test_a_request_that_can_not_be_served_is_refused_with_what_is_wrong(
@@ -197,7 +213,7 @@ async def test_a_body_that_is_too_large_is_refused() -> None:
 async def test_an_upstream_that_is_not_there_is_a_bad_gateway() -> None:
     status, error = await refused({"messages": [USER]})
     assert (status, error["type"], error["code"]) == (502, "server_error", "upstream_error")
-    assert "is the server running" in error["message"]
+    assert error["message"] == "the upstream failed"
 
 
 async def test_the_key_and_the_model_are_checked() -> None:
