@@ -26,7 +26,7 @@ from typing import Any
 
 from streamparse.errors import ContentError, ParseError
 from streamparse.stages.content import SourcedDict
-from streamparse.stages.schema_branches import Branch, SchemaReader, as_list, as_schema, json_type
+from streamparse.stages.schema_branches import Branch, SchemaReader, as_schema, json_type
 
 MAX_VALUE_DEPTH = 50
 """How deep values are cast; what lies deeper stays as it was read."""
@@ -64,10 +64,15 @@ class ArgumentCaster:
         branches = self.reader.branches([self.schema])
         return self._object(arguments, chosen(branches, arguments), MAX_VALUE_DEPTH)
 
+    def missing(self, arguments: dict[str, Any]) -> tuple[str, ...]:
+        """The arguments that the schema requires and that are not there, by the branch that lacks the fewest."""
+        branches = self.reader.branches([self.schema])
+        lacking = [branch.required - arguments.keys() for branch in branches]
+        return tuple(sorted(min(lacking, key=len, default=())))
+
     def _absent(self) -> dict[str, Any]:
         branches = self.reader.branches([self.schema])
-        facets = [facet for branch in branches for facet in branch.facets]
-        required = {str(key) for facet in facets for key in as_list(facet.get("required"))}
+        required = set().union(*(branch.required for branch in branches))
         if required and branches and not any(branch.fits({}) for branch in branches):
             raise ContentError(f"the call has no arguments, and {self._tool} requires {', '.join(sorted(required))}")
         return {}

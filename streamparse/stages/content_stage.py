@@ -14,9 +14,16 @@ from streamparse.limits import DEFAULT_LIMITS, Limits, how_to_raise
 from streamparse.repair import Damaged, Unmended, check_tags, mend, read_quoting_tags
 from streamparse.stages.body import Body
 from streamparse.stages.deltas.plan import is_call_field
+from streamparse.stages.recovery.terminators import terminators_of
 from streamparse.stages.region import Prefill, RegionEnd
 from streamparse.stages.region_writer import Item
+from streamparse.stages.structure.literal import overlap
+from streamparse.stages.structure.tag_outline import tag_outline
 from streamparse.stages.whole_calls import whole_calls
+from streamparse.template.model import Field
+
+OPEN_ENDED = ("xml-inline", "kv-lines")
+"""The content parsers whose text may always go on with another argument."""
 
 
 class ContentStage:
@@ -97,6 +104,12 @@ class ContentStage:
     def _parse(self, region: RegionEnd) -> None:
         field = region.field
         ended_inside = not region.closed and field.close is not None
+        if self._lenient and ended_inside and field.content in OPEN_ENDED and region.finish_reason != "length":
+            half = half_close(field, region.text)
+            if half:
+                self._parse_before_half_close(region, len(half))
+                return
+            region.may_go_on = True
         if self._lenient and not region.closed and (not field.streams or is_call_field(field)):
             cut_off = region.complete is False or (region.complete is None and region.finish_reason is None)
             region.incomplete = region.finish_reason == "length" or (ended_inside and cut_off)
@@ -120,6 +133,17 @@ class ContentStage:
             return
         if self._lenient and ended_inside and not field.streams:
             region.repaired.append("the close delimiter is missing")
+
+    def _parse_before_half_close(self, region: RegionEnd, size: int) -> None:
+        """Parse a region that ends with half of its close, which is ``size`` characters: its text ended before that."""
+        part = replace(region, text=region.text[:-size], closed=True, repaired=[], faults=[])
+        try:
+            region.value = self._lenient_value(part)
+        except ParseError as error:
+            region.error, region.incomplete = located(error, region), True
+            return
+        region.reading, region.faults = part.reading, part.faults
+        region.repaired += [*part.repaired, "the close delimiter is not whole"]
 
     def _read_whole_calls(self, region: RegionEnd) -> bool:
         """Read the calls of a list that were whole when the generation ended, if there are any; the rest is a fault."""
@@ -213,6 +237,21 @@ class ContentStage:
         limit = self._limits.region_text
         reason = f"a region has more than {limit} characters; {how_to_raise('region_text')}"
         return LimitError(reason, limit="region_text", field=field, position=None if field is not None else limit)
+
+
+def half_close(field: Field, text: str) -> str:
+    """Give what a text ends with of the field's close, with the white space before it; empty where that is nothing.
+
+    What the next tag may begin with as well is not counted.
+    """
+    outline = tag_outline(str(field.content_arguments.get("tag_pattern", "")))
+    start = outline.start if outline is not None else ""
+    longest = max(
+        (overlap(text, literal) for literal in terminators_of(field.close)),
+        default=0,
+    )
+    half = text[len(text) - longest :]
+    return text[len(text[: len(text) - longest].rstrip()) :] if half and not start.startswith(half) else ""
 
 
 def located(error: ParseError, region: RegionEnd) -> ParseError:

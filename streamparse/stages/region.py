@@ -22,6 +22,7 @@ class RegionEnd:
     ``settled`` says that what follows the close shows that it is one, although the text is not complete.
     ``finish_reason`` is why the generation ended, where that is what ended the region: unless it is closed, it is
     incomplete with ``"length"``, whatever its text says.
+    ``may_go_on`` says that another argument may have followed: nothing shows where a call in tags ends but its close.
     ``delimiters`` are the texts of the open and the close delimiter, each empty where there was none.
     """
 
@@ -41,6 +42,7 @@ class RegionEnd:
     repaired: list[str] = dataclasses.field(default_factory=list)
     faults: list[Unmended] = dataclasses.field(default_factory=list)
     incomplete: bool = False
+    may_go_on: bool = False
     token_span: tuple[int, int] | None = None
     finish_reason: str | None = None
 

@@ -117,6 +117,12 @@ class Branch:
                 found.append(facet["items"])
         return found
 
+    @property
+    def required(self) -> frozenset[str]:
+        """The members that an object must have."""
+        keys = (key for facet in self.facets for key in as_list(facet.get("required")))
+        return frozenset(key for key in keys if isinstance(key, str))
+
     def fits(self, value: dict[str, Any]) -> bool:
         """Whether an object has the members that the branch requires, with the values that it fixes."""
         for facet in self.facets:

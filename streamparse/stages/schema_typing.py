@@ -119,6 +119,12 @@ class ToolSchemas:
             self._casters[name] = ArgumentCaster(name, self._lenient[name], self._rescue)
         return self._casters.get(name)
 
+    def missing(self, function: dict[str, Any]) -> tuple[str, ...]:
+        """The arguments that a call's tool requires and the call lacks; none for a tool that nobody declared."""
+        name, arguments = function.get("name"), function.get("arguments")
+        caster = self.caster(name) if isinstance(name, str) else None
+        return caster.missing(arguments) if caster is not None and isinstance(arguments, dict) else ()
+
     def cast(self, value: Any, *, lenient: bool) -> Any:
         """Cast the arguments of a value that is a call, or of each call in a list.
 

@@ -122,7 +122,19 @@ class TransformStage:
         value = self._schemas.cast(value, lenient=True)
         region.repaired += self._schemas.take_repaired()
         check_calls(value)
+        if region.may_go_on:
+            self._refuse_half_calls(region, value)
         return value
+
+    def _refuse_half_calls(self, region: RegionEnd, value: Any) -> None:
+        """Raise ContentError for a call that never ended and lacks arguments that its tool requires."""
+        for function in calls(value):
+            if missing := self._schemas.missing(function):
+                region.incomplete = True
+                raise ContentError(
+                    f"the generation ended inside the call: {function['name']} requires {', '.join(missing)}, "
+                    "and the call has no close delimiter"
+                )
 
     def _count_calls(self, value: Any) -> None:
         """Count the calls that a value has, unless there are too many."""
