@@ -6,6 +6,7 @@ Out: configurations of confluent-kafka (https://docs.confluent.io/platform/curre
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ Protocol = Literal["classic", "consumer"]
 
 PREFETCHED_KILOBYTES = 16_384
 """How much the client fetches ahead of the worker."""
+
+CLIENT_LOG = logging.getLogger("streamparse.kafka.client")
 
 TRANSACTION_SECONDS = 20.0
 """How long the broker waits for a transaction of a worker that has gone, before it aborts it."""
@@ -91,6 +94,7 @@ class WorkerSettings:
         return {
             "bootstrap.servers": self.bootstrap,
             "group.id": f"{self.group}-reading",  # the client asks for one; nothing is committed in it
+            "logger": CLIENT_LOG,
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
             "enable.partition.eof": True,
@@ -105,12 +109,13 @@ class WorkerSettings:
         """The configuration of the client that asks after topics and offsets."""
         names = ("security.", "sasl.", "ssl.", "socket.", "broker.", "client.")
         common = {name: value for name, value in self.client.items() if name.startswith(names)}
-        return {"bootstrap.servers": self.bootstrap, **common}
+        return {"bootstrap.servers": self.bootstrap, "logger": CLIENT_LOG, **common}
 
     def producer(self) -> dict[str, Any]:
         """The configuration of the producer of the output, the changelog and the dead letters."""
         configuration = {
             "bootstrap.servers": self.bootstrap,
+            "logger": CLIENT_LOG,
             "enable.idempotence": True,
             "linger.ms": 5,
             "delivery.report.only.error": True,
