@@ -77,6 +77,10 @@ class Workers:
         """Let it go on."""
         self._process(number).send_signal(signal.SIGCONT)
 
+    def ended(self, number: int) -> int | None:
+        """The exit code of a worker that has ended, None while it runs."""
+        return self._process(number).poll()
+
     def restart_ended(self) -> None:
         """Start those again that have ended by themselves, as whoever runs them would."""
         for number, process in enumerate(self._processes):

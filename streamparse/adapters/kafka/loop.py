@@ -226,9 +226,13 @@ class Loop:
             step()
         except AbortedError as error:
             self._start_over(error)
-        except (FencedError, KafkaError):
+        except FencedError as error:
             self._counts.fenced += 1
-            raise
+            if self._settings.instance is not None:
+                raise
+            log.error("fenced: %s", error)
+            self._sink.renew()
+            self._start_over(error)
 
     def _start_over(self, error: Exception) -> None:
         """Drop what was not committed, and take up the partitions again."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+import uuid
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -37,12 +38,18 @@ class RecordSink:
     def __init__(self, settings: WorkerSettings, partitions: int) -> None:
         self._settings = settings
         self._partitions = partitions
-        self._producer = Producer({**settings.producer(), "on_delivery": self._delivered})
         self._failure: ClientError | None = None
         self._open = False
         self._largest = settings.max_record
-        if settings.exactly_once:
-            self._transaction("begin transactions", self._producer.init_transactions)
+        self._producer = self._started(settings.producer())
+
+    def renew(self) -> None:
+        """Go on with another producer, as this one's transactions have been ended by the broker."""
+        self._failure = None
+        self._open = False
+        configuration = self._settings.producer()
+        configuration["transactional.id"] += f"-{uuid.uuid4().hex[:8]}"
+        self._producer = self._started(configuration)
 
     def write_events(self, partition: int, records: Iterable[EventRecord]) -> None:
         """Queue the events of a partition of the input."""
@@ -114,6 +121,12 @@ class RecordSink:
         except KafkaError:
             log.debug("a transaction was left to the broker", exc_info=True)
 
+    def _started(self, configuration: dict[str, Any]) -> Producer:
+        producer = Producer({**configuration, "on_delivery": self._delivered})
+        if self._settings.exactly_once:
+            self._transaction("begin transactions", producer.init_transactions)
+        return producer
+
     def _begin(self) -> None:
         if self._settings.exactly_once and not self._open:
             self._transaction("begin", self._producer.begin_transaction)
@@ -160,5 +173,8 @@ def _raised(what: str, error: KafkaException) -> KafkaError:
 def _fatal(what: str, error: KafkaException) -> KafkaError:
     cause = error.args[0]
     if cause.code() in FENCED or "fence" in cause.str().lower():
-        return FencedError(f"another worker of this instance name has started, so this one stops (can't {what}: {cause.str()})")
+        return FencedError(
+            "fenced: another worker of this instance name has started, or a transaction took too long; "
+            f"this worker stops (can't {what}: {cause.str()})"
+        )
     return KafkaError(f"can't {what}: {cause.str()}")
