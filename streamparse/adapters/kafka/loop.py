@@ -22,7 +22,7 @@ from streamparse.adapters.kafka.errors import FencedError, KafkaError
 from streamparse.adapters.kafka.partition import Output, PartitionParser
 from streamparse.adapters.kafka.restoring import record_of, restore
 from streamparse.adapters.kafka.settings import WorkerSettings
-from streamparse.adapters.kafka.sink import AbortedError, RecordSink
+from streamparse.adapters.kafka.sink import OUTSIDE, AbortedError, RecordSink
 from streamparse.adapters.kafka.statistics import PartitionStatistics, WorkerCounts, WorkerStatistics
 from streamparse.adapters.kafka.templates import Beginnings
 from streamparse.adapters.kafka.topics import prepare
@@ -66,6 +66,8 @@ class Loop:
             options=settings.options,
         )
         self._partitions: dict[int, _Partition] = {}
+        self._stopped: set[int] = set()  # partitions to be taken up again, at some time
+        self._take_up_at = 0.0
         self._counts = WorkerCounts()
         self._failure: Exception | None = None
         self._commit_at = self._expire_at = 0.0
@@ -110,6 +112,7 @@ class Loop:
         """Take what there is, and commit if it is time."""
         records = self._poll()
         self._raise()
+        self._take_up_stopped()
         self._guarded(lambda: self._work(records))
 
     def _work(self, records: dict[int, list[Record]]) -> None:
@@ -218,7 +221,10 @@ class Loop:
         try:
             self._consumer.commit(offsets=offsets, asynchronous=False)
         except KafkaException as error:
-            raise AbortedError(f"the offsets can't be committed: {error.args[0].str()}") from error
+            cause = error.args[0]
+            raise AbortedError(
+                f"the offsets can't be committed: {cause.str()}", outside=cause.code() in OUTSIDE
+            ) from error
 
     def _guarded(self, step: Callable[[], None]) -> None:
         """Do a step; where it comes to nothing, go back to what was committed."""
@@ -227,29 +233,39 @@ class Loop:
         except AbortedError as error:
             self._start_over(error)
         except FencedError as error:
-            self._counts.fenced += 1
             if self._settings.instance is not None:
+                self._counts.fenced += 1
                 raise
-            log.error("fenced: %s", error)
             self._sink.renew()
             self._start_over(error)
 
-    def _start_over(self, error: Exception) -> None:
-        """Drop what was not committed, and take up the partitions again."""
-        log.warning("partitions %s are taken up again: %s", sorted(self._partitions), error)
+    def _start_over(self, error: KafkaError) -> None:
+        """Drop what was not committed. The partitions are taken up again, unless the group gives them to others.
+
+        Their records are dropped until then; a worker that has lost its place in the group hears of it in a moment.
+        """
+        numbers = sorted(self._partitions)
+        outside = isinstance(error, FencedError) or (isinstance(error, AbortedError) and error.outside)
+        if outside:
+            self._counts.fenced += 1
+            log.error("fenced: partitions %s are stopped: %s", numbers, error)
+        else:
+            log.warning("partitions %s are taken up again: %s", numbers, error)
         self._counts.aborts += 1
         self._sink.abort()
         self._dirty = False
-        if not self._partitions:
-            return
-        places = [self._place(number) for number in self._partitions]
-        self._partitions.clear()
-        if self._consumer.assignment_lost():
-            self._counts.fenced += 1
-            log.error("fenced: the group has given partitions %s to other workers", [each.partition for each in places])
-            return
-        self._consumer.incremental_unassign(places)
-        self._take_up(places)
+        for number in numbers:
+            self._counts.retire(self._partitions.pop(number).parser.tally)
+        self._stopped.update(numbers)
+        self._take_up_at = time.monotonic() + (self._settings.session_seconds if outside else 0.0)
+
+    def _take_up_stopped(self) -> None:
+        """Take up the partitions again that were stopped, and which the group has not given to others."""
+        if self._stopped and time.monotonic() >= self._take_up_at:
+            places = [self._place(number) for number in self._stopped]
+            self._stopped.clear()
+            self._consumer.incremental_unassign(places)
+            self._take_up(places)
 
     def _assigned(self, _consumer: Consumer, places: list[TopicPartition]) -> None:
         self._in_rebalance(lambda: self._take_up(places))
@@ -266,10 +282,9 @@ class Loop:
 
         def drop() -> None:
             numbers = [place.partition for place in places]
-            log.error("fenced: the group has given partitions %s to other workers", numbers)
-            self._counts.fenced += 1
+            if self._partitions:
+                self._start_over(FencedError(f"the group has given partitions {numbers} to other workers"))
             self._give_up(places)
-            self._start_over(FencedError(f"partitions {numbers} are lost"))
 
         self._in_rebalance(drop)
 
@@ -328,6 +343,7 @@ class Loop:
 
     def _give_up(self, places: Iterable[TopicPartition]) -> None:
         for place in places:
+            self._stopped.discard(place.partition)
             partition = self._partitions.pop(place.partition, None)
             if partition is not None:
                 self._counts.retire(partition.parser.tally)

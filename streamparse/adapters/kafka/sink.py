@@ -28,8 +28,28 @@ _SECONDS = 60.0
 FENCED = frozenset({ClientError._FENCED, ClientError.INVALID_PRODUCER_EPOCH, ClientError.PRODUCER_FENCED})
 
 
+OUTSIDE = frozenset(
+    {
+        ClientError.ILLEGAL_GENERATION,
+        ClientError.UNKNOWN_MEMBER_ID,
+        ClientError.FENCED_INSTANCE_ID,
+        ClientError.FENCED_MEMBER_EPOCH,
+        ClientError.STALE_MEMBER_EPOCH,
+        ClientError.REBALANCE_IN_PROGRESS,
+    }
+)
+"""What the broker says to a worker that the group has gone on without."""
+
+
 class AbortedError(KafkaError):
-    """What was written since the last commit doesn't count; the partitions are to be taken up again."""
+    """What was written since the last commit doesn't count; the partitions are to be taken up again.
+
+    ``outside`` says that the group has gone on without this worker.
+    """
+
+    def __init__(self, reason: str, *, outside: bool = False) -> None:
+        self.outside = outside
+        super().__init__(reason)
 
 
 class RecordSink:
@@ -167,7 +187,7 @@ def _raised(what: str, error: KafkaException) -> KafkaError:
     cause = error.args[0]
     if cause.fatal() or cause.code() in FENCED:
         return _fatal(what, error)
-    return AbortedError(f"can't {what}: {cause.str()}")
+    return AbortedError(f"can't {what}: {cause.str()}", outside=cause.code() in OUTSIDE)
 
 
 def _fatal(what: str, error: KafkaException) -> KafkaError:

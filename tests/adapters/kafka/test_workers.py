@@ -83,7 +83,7 @@ def test_a_worker_that_was_frozen_past_its_session_writes_nothing_that_readers_s
             third = list(generations(20, 5))
             write(bootstrap, f"{name}-in", interleaved(third, 20, random.Random(3)))
             wait_for(lambda: len(reader.seen.over) >= len(first) + len(second) + len(third), reader)
-            assert zombie.stop(0) == 0
+            assert zombie.stop(0) == 0, zombie.said(0)
     reader.close()
     assert faults(reader.seen, [*first, *second, *third], exactly_once=True) == []
 
