@@ -26,6 +26,8 @@ from stress.kafka_workers import Workers
 PARTITIONS = 8
 WORKERS = 3
 AT_ONCE = 400
+RECORDS = 34
+"""Records that a generation has, about; the input is written for as long as the kills take."""
 QUIET_SECONDS = 240.0
 """How long nothing may come before it is held that nothing will."""
 
@@ -100,7 +102,10 @@ def soak(plan: Plan, bootstrap: str, brokers: LocalBrokers | None, folder: Path)
         found.append(f"only {workers.did['killed']} of {plan.kills} kills came before the end")
     events = sum(map(len, reader.seen.events.values()))
     repeated = f", {reader.seen.repeated} of them again" if reader.seen.repeated else ""
-    return found, f"{kind}: {plan.generations} generations, {events} events{repeated}; {did}; {time.monotonic() - started:.0f} s"
+    return (
+        found,
+        f"{kind}: {plan.generations} generations, {events} events{repeated}; {did}; {time.monotonic() - started:.0f} s",
+    )
 
 
 def show(started: float, reader: OutputReader, plan: Plan, what: str) -> None:
@@ -138,7 +143,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 exactly_once=exactly_once,
                 between=arguments.between,
                 away=12.0,
-                rate=arguments.generations * 45 / (arguments.kills * arguments.between * 0.9),
+                rate=arguments.generations * RECORDS / (arguments.kills * arguments.between * 1.25),
             )
             found, what = soak(plan, bootstrap, brokers, Path(folder))
             print(what, flush=True)

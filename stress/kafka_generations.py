@@ -43,7 +43,9 @@ class Generation:
         """Its events as JSON, as one process that is never disturbed makes them."""
         keyed = KeyedParser()
         pairs = [(self.id, Open(**self.begin)), *[(self.id, chunk) for chunk in self.chunks], (self.id, End("stop"))]
-        return [encode_event(event, standard=True) for pair in pairs for _, events in keyed.feed([pair]) for event in events]
+        return [
+            encode_event(event, standard=True) for pair in pairs for _, events in keyed.feed([pair]) for event in events
+        ]
 
 
 def generations(count: int, seed: int) -> Iterator[Generation]:
@@ -98,7 +100,9 @@ def write(bootstrap: str, topic: str, records: Iterable[dict[str, Any]], *, rate
         if error is not None:
             failures.append(error)
 
-    producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 5, "compression.type": "lz4"})
+    producer = Producer(
+        {"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 5, "compression.type": "lz4"}
+    )
     started, count = time.monotonic(), 0
     for count, record in enumerate(records, 1):
         while True:
@@ -190,7 +194,11 @@ def faults(seen: Seen, expected: Iterable[Generation], *, exactly_once: bool) ->
         ids.add(generation.id)
         got, wanted = seen.events.get(generation.id, []), generation.events()
         if got != wanted:
-            place = next((n for n, (a, b) in enumerate(zip(got, wanted, strict=False)) if a != b), min(len(got), len(wanted)))
-            found.append(f"{generation.id}: {len(got)} events and not {len(wanted)}; they differ from number {place + 1} on")
+            place = next(
+                (n for n, (a, b) in enumerate(zip(got, wanted, strict=False)) if a != b), min(len(got), len(wanted))
+            )
+            found.append(
+                f"{generation.id}: {len(got)} events and not {len(wanted)}; they differ from number {place + 1} on"
+            )
     found += [f"{key}: nobody wrote such a generation" for key in seen.events.keys() - ids]
     return found

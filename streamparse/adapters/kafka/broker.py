@@ -229,7 +229,14 @@ def fetch(version: str = VERSION) -> Path:
     libraries.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=libraries.parent) as folder:
         (Path(folder) / "pom.xml").write_text(_POM.format(version=version), encoding="utf-8")
-        command = ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=libs", "-DincludeScope=runtime"]
+        command = [
+            "mvn",
+            "-q",
+            "-B",
+            "dependency:copy-dependencies",
+            "-DoutputDirectory=libs",
+            "-DincludeScope=runtime",
+        ]
         said = ""
         for attempt in range(_FETCH_ATTEMPTS):
             time.sleep(5 * attempt)

@@ -13,7 +13,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicPartition
 from confluent_kafka import KafkaError as ClientError
@@ -90,6 +89,8 @@ class Loop:
         finally:
             self._consumer.close()  # calls _revoked, where there is nothing to commit any more
             self._sink.close()
+            for partition in self._partitions.values():
+                self._counts.retire(partition.parser.tally)
             self._partitions.clear()
         self._raise()
 
@@ -154,7 +155,7 @@ class Loop:
             partition = self._partitions.get(-1 if number is None else number)
             if partition is not None:
                 partition.at_end = True
-        elif error.fatal() or error.code() == ClientError.FENCED_INSTANCE_ID:
+        elif error.fatal() or error.code() in (ClientError._FATAL, ClientError.FENCED_INSTANCE_ID):
             self._failure = FencedError(f"another worker has taken this one's place in the group: {error.str()}")
         elif not error.retriable():
             log.warning("the input: %s", error.str())

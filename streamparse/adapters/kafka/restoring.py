@@ -58,9 +58,7 @@ def record_of(message: Any) -> Record:
     )
 
 
-def _changelog(
-    reader: Consumer, settings: WorkerSettings, offsets: Mapping[int, int]
-) -> dict[int, dict[str, Saved]]:
+def _changelog(reader: Consumer, settings: WorkerSettings, offsets: Mapping[int, int]) -> dict[int, dict[str, Saved]]:
     topic = settings.changelog
     saved: dict[int, dict[str, bytes | None]] = {partition: {} for partition in offsets}
     starts = _bounds(settings, topic, offsets, OffsetSpec.earliest())
