@@ -1,8 +1,8 @@
 """The command: ``python -m stress.kafka [--generations N] [--kills N] [--seed N]``, which is ``make soak-kafka``.
 
-In: a number of generations (10,000), over a topic of 8 partitions, to 3 workers, which are killed and stopped at random
-while one of the brokers is restarted. Out: progress, and whether the output is what it has to be: with exactly-once each
-event once and in order, with at-least-once all of them. The exit code is 1 if it is not.
+In: a number of generations (10,000), over a topic of 8 partitions, to 3 workers, which are killed and stopped at
+random while one of the brokers is restarted. Out: progress, and whether the output is what it has to be: with
+exactly-once each event once and in order, with at-least-once all of them. The exit code is 1 if it is not.
 """
 
 from __future__ import annotations
@@ -132,10 +132,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=30, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parser.add_argument("--between", type=float, default=8.0, metavar="N", help="seconds between two kills, at most")
+    parser.add_argument("--only", choices=["exactly-once", "at-least-once"], help="one of the two guarantees")
     arguments = parser.parse_args(argv)
     failed = False
     with brokers_for_soak() as (bootstrap, brokers), tempfile.TemporaryDirectory() as folder:
         for exactly_once in (True, False):
+            if arguments.only is not None and exactly_once != (arguments.only == "exactly-once"):
+                continue
             plan = Plan(
                 generations=arguments.generations,
                 kills=arguments.kills,

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 from streamparse import KeyedParser
 from streamparse.adapters.kafka import EventReader, begin_record, chunk_record, end_record
@@ -155,8 +155,6 @@ class OutputReader:
         for message in messages:
             if message.error() is None:
                 self._take(message)
-            elif message.error().code() == KafkaError._PARTITION_EOF or message.error().retriable():
-                continue
         return len(messages)
 
     def close(self) -> None:

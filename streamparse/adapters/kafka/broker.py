@@ -10,6 +10,7 @@ Out: brokers (KRaft, without a quorum of their own beyond the first) that end wi
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import shutil
 import signal
@@ -184,17 +185,13 @@ sys.exit(broker.wait() & 255)
 def _end(process: subprocess.Popen[bytes], grace: float) -> None:
     """End a broker: by itself within ``grace`` seconds, or else at once."""
     assert process.stdin is not None, "it was started with a pipe"
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired, OSError):
         if grace:
             process.stdin.write(b"t")
             process.stdin.flush()
             process.wait(grace)
-    except (subprocess.TimeoutExpired, OSError):
-        pass
-    try:
+    with contextlib.suppress(OSError):  # it has ended already
         process.stdin.close()
-    except OSError:  # it has ended already
-        pass
     try:
         process.wait(10)
     except subprocess.TimeoutExpired:
@@ -272,10 +269,8 @@ def main() -> None:
         sys.exit("usage: python -m streamparse.adapters.kafka.broker fetch | run")
     with LocalBrokers() as brokers:
         print(brokers.bootstrap, flush=True)
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             sys.stdin.read()
-        except KeyboardInterrupt:
-            pass
 
 
 if __name__ == "__main__":

@@ -25,9 +25,9 @@ VERSION = 1
 class Saved:
     """A generation as the changelog has it.
 
-    ``offset`` is that of the first record that is not in the state, ``number`` that of the last event. ``begin`` is what
-    the generation began with, ``seed`` that of its calls' ids. ``over`` says that it has ended before its time, and that
-    what still comes of it is dropped.
+    ``offset`` is that of the first record that is not in the state, ``number`` that of the last event. ``begin`` is
+    what the generation began with, ``seed`` that of its calls' ids. ``over`` says that it has ended before its time,
+    and that what still comes of it is dropped.
     """
 
     offset: int

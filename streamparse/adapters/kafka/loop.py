@@ -13,6 +13,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicPartition
 from confluent_kafka import KafkaError as ClientError
@@ -33,6 +34,8 @@ BATCH = 2_000
 POLL_SECONDS = 0.1
 DRAIN_SECONDS = 0.05
 EXPIRE_SECONDS = 1.0
+OUTSIDE_SECONDS = 1.0
+"""How long a worker that the group has gone on without waits to hear what has become of its partitions."""
 
 _SECONDS = 60.0
 
@@ -111,9 +114,9 @@ class Loop:
 
     def _turn(self) -> None:
         """Take what there is, and commit if it is time."""
+        self._take_up_stopped()  # before the poll, which then gives no record that was fetched before
         records = self._poll()
         self._raise()
-        self._take_up_stopped()
         self._guarded(lambda: self._work(records))
 
     def _work(self, records: dict[int, list[Record]]) -> None:
@@ -134,19 +137,21 @@ class Loop:
         """The next records by partition; waits for a moment if there are none."""
         wait = min(POLL_SECONDS, max(0.0, self._commit_at - time.monotonic())) if self._dirty else POLL_SECONDS
         try:
-            first = self._consumer.poll(wait)
+            first: Any = self._consumer.poll(wait)
             if first is None:
                 return {}
-            messages = [first, *self._consumer.consume(BATCH - 1, 0)]
+            owner = self._partitions.get(first.partition())
+            messages: list[Any] = self._consumer.consume(BATCH - 1, 0)
+            if self._partitions.get(first.partition()) is owner:  # or else the partition was taken up since
+                messages.insert(0, first)
         except KafkaException as error:
             raise KafkaError(f"the input can't be read: {error.args[0].str()}") from error
         batches: dict[int, list[Record]] = {}
         for message in messages:
-            error = message.error()
-            if error is None:
+            if message.error() is None:
                 batches.setdefault(message.partition(), []).append(record_of(message))
             else:
-                self._heard(error, message.partition())
+                self._heard(message.error(), message.partition())
         return batches
 
     def _heard(self, error: ClientError, number: int | None) -> None:
@@ -204,8 +209,8 @@ class Loop:
         ]
         if exactly_once:
             self._sink.commit(offsets, self._consumer.consumer_group_metadata())
-        elif offsets:
-            self._commit_offsets(offsets)
+        elif not self._commit_offsets(offsets):
+            return
         self._counts.commits += 1
         self._dirty = False
         self._commit_at = time.monotonic() + self._settings.commit_seconds
@@ -218,14 +223,22 @@ class Loop:
                 partition.paused = False
                 self._consumer.resume([self._place(number)])
 
-    def _commit_offsets(self, offsets: list[TopicPartition]) -> None:
+    def _commit_offsets(self, offsets: list[TopicPartition]) -> bool:
+        """Commit without a transaction; false where it has to be done again, as the group is being rebalanced.
+
+        A worker that has lost its partitions to others hears of it in a moment; what it wrote is the same as theirs.
+        """
         try:
-            self._consumer.commit(offsets=offsets, asynchronous=False)
+            if offsets:
+                self._consumer.commit(offsets=offsets, asynchronous=False)
         except KafkaException as error:
             cause = error.args[0]
-            raise AbortedError(
-                f"the offsets can't be committed: {cause.str()}", outside=cause.code() in OUTSIDE
-            ) from error
+            if cause.code() not in OUTSIDE and not cause.retriable():
+                raise AbortedError(f"the offsets can't be committed: {cause.str()}") from error
+            log.debug("the offsets are committed later: %s", cause.str())
+            self._commit_at = time.monotonic() + self._settings.commit_seconds
+            return False
+        return True
 
     def _guarded(self, step: Callable[[], None]) -> None:
         """Do a step; where it comes to nothing, go back to what was committed."""
@@ -258,7 +271,7 @@ class Loop:
         for number in numbers:
             self._counts.retire(self._partitions.pop(number).parser.tally)
         self._stopped.update(numbers)
-        self._take_up_at = time.monotonic() + (self._settings.session_seconds if outside else 0.0)
+        self._take_up_at = time.monotonic() + (OUTSIDE_SECONDS if outside else 0.0)
 
     def _take_up_stopped(self) -> None:
         """Take up the partitions again that were stopped, and which the group has not given to others."""

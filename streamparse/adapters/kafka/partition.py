@@ -101,8 +101,8 @@ class _Entry:
 class PartitionParser:
     """Parses the generations of one partition.
 
-    ``place`` names the partition, for the ids of calls. A generation for which nothing came for ``idle_seconds`` (and at
-    most an eighth more), by the timestamps of records and the time that ``expire`` is called with, is ended, its
+    ``place`` names the partition, for the ids of calls. A generation for which nothing came for ``idle_seconds`` (and
+    at most an eighth more), by the timestamps of records and the time that ``expire`` is called with, is ended, its
     ``finish_reason`` being ``"expired"``. At most ``max_open`` are open. Records of the changelog with more than
     ``largest`` bytes are not written; what they would have saved is read again.
 
@@ -139,6 +139,8 @@ class PartitionParser:
         self._pairs: list[tuple[str, Any]] = []
         self._restoring: dict[str, Saved] = {}
         self._lost = Output()
+        self._committed: int | None = None
+        self._ahead: set[str] = set()  # keys that the changelog has of a time that has not come yet
         self.position: int | None = None
         """The offset of the next record."""
         self.now = 0.0
@@ -163,7 +165,7 @@ class PartitionParser:
         output = Output()
         if self._order is None:
             return output
-        for key in list(self._order.expired(self.now)):
+        for key in map(str, list(self._order.expired(self.now))):
             entry = self._table[key]
             if entry.over:
                 self._forget(key, entry)
@@ -209,11 +211,11 @@ class PartitionParser:
         ``committed`` is the offset that the partition is read on from, and ``first_kept`` that of the first record that
         it still has.
         """
-        self.position = committed
-        start = committed
+        self.position = self._committed = start = committed
         for key, entry in sorted(saved.items(), key=lambda item: item[1].timestamp):
             if entry.offset > committed or (entry.offset == committed and entry.begin is None):
-                continue  # of a time after the committed offset: it comes once more
+                self._ahead.add(key)  # of a time after the committed offset: it comes once more
+                continue
             if entry.offset < first_kept:
                 self._lose(key, entry, _NOT_KEPT.format(entry.offset))
                 continue
@@ -242,14 +244,13 @@ class PartitionParser:
 
     def restored(self) -> Output:
         """End the restoring: the ``error`` events of generations whose records are gone."""
-        position, tally = self.position, self.tally
         self._opened.clear()  # the changelog has them
         for key, entry in self._restoring.items():
             if key not in self._table and key not in self._changed:
                 self._lose(key, entry, _NOT_KEPT.format(entry.offset))
         self._restoring.clear()
-        self.position = position
-        self.tally = Tally(replayed=tally.replayed)
+        self.position = self._committed
+        self.tally = Tally(replayed=self.tally.replayed)
         lost, self._lost = self._lost, Output()
         return lost
 
@@ -295,7 +296,7 @@ class PartitionParser:
             trace = trace_of(record.headers)
             if trace:
                 entry.trace = trace
-        step = _STEPS.get(type(content), PartitionParser._chunk)
+        step: Step = _STEPS.get(type(content), PartitionParser._chunk)
         step(self, key, entry, content, record, output)
 
     def _chunk(self, key: str, entry: _Entry | None, chunk: Any, record: Record, output: Output) -> None:
@@ -344,7 +345,7 @@ class PartitionParser:
         self._table[key] = entry
         self._saved[key] = None
         self._opened[key] = None
-        entry.known = key in self._changed or key in self._restoring  # of an earlier one of this id, or of this one
+        entry.known = key in self._changed or key in self._restoring or key in self._ahead
         self._changed.pop(key, None)
         if self._order is not None:
             self._order.begin(key, entry.timestamp)
@@ -427,7 +428,9 @@ class PartitionParser:
         return [(key, value)]
 
 
-_STEPS: dict[type, Callable[..., None]] = {
+Step = Callable[[PartitionParser, str, _Entry | None, Any, Record, Output], None]
+
+_STEPS: dict[type, Step] = {
     Begin: PartitionParser._begin,
     End: PartitionParser._end,
 }

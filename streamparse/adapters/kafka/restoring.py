@@ -12,7 +12,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka import KafkaError as ClientError
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from streamparse.adapters.kafka.changelog import Saved
 from streamparse.adapters.kafka.errors import KafkaError
@@ -21,6 +21,8 @@ from streamparse.adapters.kafka.settings import WorkerSettings
 from streamparse.adapters.kafka.wire import Record
 
 BATCH = 5_000
+
+_FIRST, _LAST = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
 SECONDS = 120.0
 """How long nothing may come while partitions are taken up."""
 
@@ -36,7 +38,7 @@ def restore(
     try:
         parsers = {partition: fresh(partition) for partition in offsets}
         saved = _changelog(reader, settings, offsets)
-        kept = _bounds(settings, settings.source, offsets, OffsetSpec.earliest())
+        kept = _bounds(settings, settings.source, offsets, _FIRST)
         starts = {}
         for partition, parser in parsers.items():
             start = parser.restore(saved[partition], offsets[partition], kept[partition])
@@ -61,8 +63,8 @@ def record_of(message: Any) -> Record:
 def _changelog(reader: Consumer, settings: WorkerSettings, offsets: Mapping[int, int]) -> dict[int, dict[str, Saved]]:
     topic = settings.changelog
     saved: dict[int, dict[str, bytes | None]] = {partition: {} for partition in offsets}
-    starts = _bounds(settings, topic, offsets, OffsetSpec.earliest())
-    ends = _bounds(settings, topic, offsets, OffsetSpec.latest())
+    starts = _bounds(settings, topic, offsets, _FIRST)
+    ends = _bounds(settings, topic, offsets, _LAST)
     starts = {partition: start for partition, start in starts.items() if start < ends[partition]}
     for partition, records in _read(reader, topic, starts, ends):
         for record in records:
@@ -74,7 +76,7 @@ def _changelog(reader: Consumer, settings: WorkerSettings, offsets: Mapping[int,
     }
 
 
-def _bounds(settings: WorkerSettings, topic: str, partitions: Iterable[int], which: OffsetSpec) -> dict[int, int]:
+def _bounds(settings: WorkerSettings, topic: str, partitions: Iterable[int], which: Any) -> dict[int, int]:
     """The first or the last offset of partitions, transactions that have not ended counted in."""
     admin = AdminClient(settings.administrator())
     asked = {TopicPartition(topic, partition): which for partition in partitions}
@@ -93,7 +95,7 @@ def _read(
     deadline = time.monotonic() + SECONDS
     while open_ends:
         batches: dict[int, list[Record]] = {}
-        messages = reader.consume(BATCH, 0.2)
+        messages: list[Any] = reader.consume(BATCH, 0.2)
         for message in messages:
             partition, error, offset = message.partition(), message.error(), message.offset()
             if error is not None:

@@ -14,7 +14,10 @@ from streamparse.adapters.kafka.partition import Tally
 
 @dataclass(frozen=True)
 class PartitionStatistics:
-    """A partition that the worker has now. ``lag`` is how many records wait, ``in_flight`` text that isn't committed."""
+    """A partition that the worker has now.
+
+    ``lag`` is how many records wait, ``in_flight`` how much text was taken and is not committed yet.
+    """
 
     position: int
     lag: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 from streamparse.adapters.kafka.errors import KafkaError
 from streamparse.adapters.kafka.settings import WorkerSettings

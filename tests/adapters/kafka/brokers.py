@@ -29,7 +29,10 @@ EVERYTHING = frozenset({"transactions", "isolation", "groups", "take-over", "coo
 # What these have was seen on them; docs/kafka.md says how to have the real one.
 PACKAGED = {
     "noida-db": (
-        ("noida-db", "start", "--only", "kafka", "--kafka-port", "{port}", "--host", "127.0.0.1", "--data-dir", "{folder}"),
+        (
+            "noida-db", "start", "--only", "kafka", "--kafka-port", "{port}", "--host", "127.0.0.1",
+            "--data-dir", "{folder}",
+        ),
         frozenset({"transactions", "isolation"}),
     ),
     "tansu": (

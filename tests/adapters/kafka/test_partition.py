@@ -219,13 +219,13 @@ def test_a_record_names_no_file(tmp_path: Any) -> None:
 
 
 def test_a_limit_that_is_reached_is_an_error_of_that_generation_alone() -> None:
-    beginnings = Beginnings("qwen3", prefix="", limits=Limits(region_text=10))
+    beginnings = Beginnings("qwen3", prefix="", limits=Limits(regions=1))
     worker = PartitionParser(beginnings, "in/0")
     output = worker.take(
         log(
             begin_record("a"),
             begin_record("b"),
-            *[chunk_record("a", "x" * 9)] * 9,
+            chunk_record("a", "<think>x</think>y"),
             chunk_record("b", "Hi"),
             end_record("b"),
             end_record("a"),
