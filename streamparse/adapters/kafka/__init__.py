@@ -14,6 +14,10 @@
 ``templates``          … what a generation begins with
 ``output``             the output records
 ``changelog``          the state of generations as records
+``source``             a topic as a source of ``(generation, chunk)``: ``KafkaSource``
+``producing``          events into a topic: ``KafkaSink``
+``following``          generations that are parsed elsewhere, followed: ``KafkaEvents``
+``sse``                … as server-sent events
 ``broker``             an Apache Kafka of one's own, for tests, measurements and the demo
 =====================  ===========================================================================
 
@@ -28,7 +32,10 @@ except ModuleNotFoundError as error:
     ) from error
 
 from streamparse.adapters.kafka.errors import BadRecordError, FencedError, KafkaError
+from streamparse.adapters.kafka.following import Following, KafkaEvents, Place
 from streamparse.adapters.kafka.output import EventReader, NumberedEvent
+from streamparse.adapters.kafka.producing import KafkaSink
+from streamparse.adapters.kafka.source import KafkaSource
 from streamparse.adapters.kafka.statistics import WorkerStatistics
 from streamparse.adapters.kafka.wire import begin_record, cancel_record, chunk_record, end_record
 from streamparse.adapters.kafka.worker import KafkaWorker
@@ -37,9 +44,14 @@ __all__ = [
     "BadRecordError",
     "EventReader",
     "FencedError",
+    "Following",
     "KafkaError",
+    "KafkaEvents",
+    "KafkaSink",
+    "KafkaSource",
     "KafkaWorker",
     "NumberedEvent",
+    "Place",
     "WorkerStatistics",
     "begin_record",
     "cancel_record",

@@ -250,7 +250,6 @@ class Loop:
             if self._settings.instance is not None:
                 self._counts.fenced += 1
                 raise
-            self._sink.renew()
             self._start_over(error)
 
     def _start_over(self, error: KafkaError) -> None:

@@ -63,14 +63,6 @@ class RecordSink:
         self._largest = settings.max_record
         self._producer = self._started(settings.producer())
 
-    def renew(self) -> None:
-        """Go on with another producer, as this one's transactions have been ended by the broker."""
-        self._failure = None
-        self._open = False
-        configuration = self._settings.producer()
-        configuration["transactional.id"] += f"-{uuid.uuid4().hex[:8]}"
-        self._producer = self._started(configuration)
-
     def write_events(self, partition: int, records: Iterable[EventRecord]) -> None:
         """Queue the events of a partition of the input."""
         place = partition % self._partitions
@@ -128,7 +120,9 @@ class RecordSink:
             try:
                 self._producer.abort_transaction(_SECONDS)
             except KafkaException as error:
-                raise _fatal("abort", error) from error
+                if self._settings.instance is not None:
+                    raise _fatal("abort", error) from error
+                self._renew()
         elif not self._settings.exactly_once:
             self._producer.purge()
             self._producer.flush(1.0)
@@ -141,6 +135,12 @@ class RecordSink:
         except KafkaError:
             log.debug("a transaction was left to the broker", exc_info=True)
 
+    def _renew(self) -> None:
+        """Go on with another producer, as the broker has ended this one's transactions."""
+        configuration = self._settings.producer()
+        configuration["transactional.id"] += f"-{uuid.uuid4().hex[:8]}"
+        self._producer = self._started(configuration)
+
     def _started(self, configuration: dict[str, Any]) -> Producer:
         producer = Producer({**configuration, "on_delivery": self._delivered})
         if self._settings.exactly_once:
@@ -149,8 +149,8 @@ class RecordSink:
 
     def _begin(self) -> None:
         if self._settings.exactly_once and not self._open:
+            self._open = True  # also where it fails: then the producer can't be used any more
             self._transaction("begin", self._producer.begin_transaction)
-            self._open = True
 
     def _produce(self, topic: str, value: Any, key: Any, headers: Any, partition: int) -> None:
         self._begin()

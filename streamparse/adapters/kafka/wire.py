@@ -141,8 +141,10 @@ def read_key(key: bytes | None) -> str:
         raise BadRecordError(f"the key is not UTF-8: {error}") from error
 
 
-def read_content(record: Record) -> str | bytes | list[int] | Begin | End:
-    """What a record says of its generation, ``End("cancelled")`` for a cancellation; raises BadRecordError.
+def read_content(record: Record) -> Any:
+    """What a record says of its generation: a chunk (text, bytes or a list of token ids), ``Begin`` or ``End``.
+
+    A cancellation is ``CANCELLED``. Raises BadRecordError.
 
     >>> read_content(Record(b"5f0c", b"Hello", [("content", b"text")], 0))
     'Hello'
@@ -203,7 +205,7 @@ def _read_json(value: bytes) -> Any:
     if fault is not None:
         where = ".".join(map(str, fault.absolute_path))
         raise BadRecordError(f"{kind}: {where + ': ' if where else ''}{fault.message:.300}", begins=begins)
-    return _KINDS[kind](said)
+    return _KINDS[said["type"]](said)
 
 
 def _chunk(said: dict[str, Any]) -> Any:
