@@ -19,14 +19,13 @@ from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicParti
 from confluent_kafka import KafkaError as ClientError
 
 from streamparse.adapters.kafka.errors import FencedError, KafkaError
-from streamparse.adapters.kafka.partition import Output, PartitionParser
-from streamparse.adapters.kafka.restoring import record_of, restore
+from streamparse.adapters.kafka.partition import Message, Output, PartitionParser
+from streamparse.adapters.kafka.restoring import restore
 from streamparse.adapters.kafka.settings import WorkerSettings
 from streamparse.adapters.kafka.sink import OUTSIDE, AbortedError, RecordSink
 from streamparse.adapters.kafka.statistics import PartitionStatistics, WorkerCounts, WorkerStatistics
 from streamparse.adapters.kafka.templates import Beginnings
 from streamparse.adapters.kafka.topics import prepare
-from streamparse.adapters.kafka.wire import Record
 
 BATCH = 2_000
 """Records that are taken at a time, at most."""
@@ -119,12 +118,12 @@ class Loop:
         self._raise()
         self._guarded(lambda: self._work(records))
 
-    def _work(self, records: dict[int, list[Record]]) -> None:
+    def _work(self, records: dict[int, list[Message]]) -> None:
         for number, batch in records.items():
             partition = self._partitions.get(number)
             if partition is not None:
                 partition.at_end = False
-                self._write(number, partition, partition.parser.take(batch))
+                self._write(number, partition, partition.parser.take_messages(batch))
         now = time.monotonic()
         if now >= self._expire_at:
             self._expire_at = now + EXPIRE_SECONDS
@@ -133,7 +132,7 @@ class Loop:
         if self._dirty and now >= self._commit_at:
             self._commit(DRAIN_SECONDS)
 
-    def _poll(self) -> dict[int, list[Record]]:
+    def _poll(self) -> dict[int, list[Message]]:
         """The next records by partition; waits for a moment if there are none."""
         wait = min(POLL_SECONDS, max(0.0, self._commit_at - time.monotonic())) if self._dirty else POLL_SECONDS
         try:
@@ -146,10 +145,10 @@ class Loop:
                 messages.insert(0, first)
         except KafkaException as error:
             raise KafkaError(f"the input can't be read: {error.args[0].str()}") from error
-        batches: dict[int, list[Record]] = {}
+        batches: dict[int, list[Message]] = {}
         for message in messages:
             if message.error() is None:
-                batches.setdefault(message.partition(), []).append(record_of(message))
+                batches.setdefault(message.partition(), []).append(message)
             else:
                 self._heard(message.error(), message.partition())
         return batches

@@ -11,9 +11,9 @@ How much that is, is bounded by ``replay``: a generation whose snapshot is furth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from streamparse.adapters.kafka.changelog import Saved
 from streamparse.adapters.kafka.errors import BadRecordError
@@ -32,6 +32,9 @@ REPLAY = 20_000
 
 REPLAY_FOR_EACH = 100
 """Records that may have to be read again for each generation that is open."""
+
+TEXT = [("content", b"text")]
+"""The headers of most records: a chunk of text, and nothing else is said."""
 
 LOST = 1_000_000_000
 """How far the numbers of a generation's events jump where its state was lost: they have to go on from a higher one."""
@@ -81,12 +84,30 @@ class Tally:
     replayed: int = 0
 
 
+class Message(Protocol):
+    """A record as the client library gives it; ``timestamp`` is its kind and milliseconds."""
+
+    def key(self) -> bytes | None: ...  # noqa: D102
+    def value(self) -> bytes | None: ...  # noqa: D102
+    def headers(self) -> Any: ...  # noqa: D102
+    def offset(self) -> int: ...  # noqa: D102
+    def timestamp(self) -> tuple[int, int]: ...  # noqa: D102
+
+
+def record_of(message: Message) -> Record:
+    """A message of the client as a record."""
+    return Record(
+        message.key(), message.value(), message.headers() or (), message.offset(), message.timestamp()[1] / 1000
+    )
+
+
 class _Entry:
     """A generation that is open, or that has ended before its time, so that what still comes of it is dropped."""
 
-    __slots__ = ("begin", "known", "looked_at", "number", "over", "seed", "since", "timestamp", "trace")
+    __slots__ = ("begin", "key", "known", "looked_at", "number", "over", "seed", "since", "timestamp", "trace")
 
-    def __init__(self, begin: Mapping[str, Any] | None, seed: str, since: int, timestamp: float) -> None:
+    def __init__(self, key: str, begin: Mapping[str, Any] | None, seed: str, since: int, timestamp: float) -> None:
+        self.key = key
         self.begin = begin
         self.seed = seed
         self.since = since  # the offset from which its records have to be read again
@@ -130,6 +151,7 @@ class PartitionParser:
         self._keyed = KeyedParser(max_open=max_open)
         self._max_open = max_open
         self._table: dict[str, _Entry] = {}
+        self._running: dict[bytes | None, _Entry] = {}  # those that are not over, by the keys of records
         self._order = None if idle_seconds is None else UseOrder(idle_seconds, self._last_used)
         self._saved: dict[str, None] = {}  # the keys in the table, the one whose snapshot is the oldest first
         self._replay = replay
@@ -156,6 +178,37 @@ class PartitionParser:
         output = Output()
         for record in records:
             self._read(record, output)
+        self.tally.characters += output.text
+        self._feed(output)
+        return output
+
+    def take_messages(self, messages: Sequence[Message]) -> Output:
+        """Take the next records as the client gives them: the same as ``take``, at less cost for each chunk of text.
+
+        All of them count as of the time of the last one.
+        """
+        output = Output()
+        running, pairs, plain = self._running, self._pairs, 0
+        now = self.now = max(self.now, messages[-1].timestamp()[1] / 1000)
+        for message in messages:
+            entry = running.get(message.key())
+            if entry is not None and message.headers() == TEXT:
+                try:
+                    text = str(message.value(), "utf-8")  # type: ignore[arg-type]
+                except (UnicodeDecodeError, TypeError):
+                    pass
+                else:
+                    entry.timestamp = now
+                    pairs.append((entry.key, text))
+                    output.text += len(text)
+                    plain += 1
+                    continue
+            self._read(record_of(message), output)
+            pairs = self._pairs  # it may have been parsed
+        self.position = messages[-1].offset() + 1
+        self.tally.records += plain
+        self.tally.chunks += plain
+        self.tally.characters += output.text
         self._feed(output)
         return output
 
@@ -173,7 +226,7 @@ class PartitionParser:
             self._pairs.append((key, EXPIRED))
             self.tally.expired += 1
             self._feed(output)
-            entry.over = True
+            self._end_early(entry)
             self._order.begin(key, self.now)
             entry.timestamp = self.now
             self._changed[key] = None
@@ -261,12 +314,14 @@ class PartitionParser:
         self._changed[key] = None
 
     def _take_up(self, key: str, saved: Saved) -> None:
-        entry = _Entry(saved.begin, saved.seed, saved.offset, saved.timestamp)
+        entry = _Entry(key, saved.begin, saved.seed, saved.offset, saved.timestamp)
         entry.number, entry.trace, entry.over, entry.known = saved.number, saved.trace, saved.over, True
         if saved.snapshot is not None and not saved.over:
             self._keyed.restore(key, saved.snapshot, **self._beginnings.restored(saved.begin or {}))
         self._table[key] = entry
         self._saved[key] = None
+        if not entry.over:
+            self._running[key.encode()] = entry
         if self._order is not None:
             self._order.begin(key, saved.timestamp)
 
@@ -305,10 +360,8 @@ class PartitionParser:
         elif entry.over:
             self.tally.dropped += 1
         else:
-            size = len(chunk)
             self.tally.chunks += 1
-            self.tally.characters += size
-            output.text += size
+            output.text += len(chunk)
             self._pairs.append((key, chunk))
 
     def _end(self, key: str, entry: _Entry | None, end: End, record: Record, output: Output) -> None:
@@ -339,11 +392,13 @@ class PartitionParser:
 
     def _open(self, key: str, begin: Mapping[str, Any] | None, record: Record) -> _Entry:
         """Put a generation into the table."""
-        entry = _Entry(begin, f"{self._place}/{record.offset}/{key}", record.offset, record.timestamp or self.now)
+        entry = _Entry(key, begin, f"{self._place}/{record.offset}/{key}", record.offset, record.timestamp or self.now)
         entry.trace = trace_of(record.headers)
         self.tally.begun += 1
         self._table[key] = entry
         self._saved[key] = None
+        if not entry.over:
+            self._running[key.encode()] = entry
         self._opened[key] = None
         entry.known = key in self._changed or key in self._restoring or key in self._ahead
         self._changed.pop(key, None)
@@ -383,15 +438,21 @@ class PartitionParser:
         entry.number += len(events)
         self.tally.events += len(events)
         if events[-1]["type"] in LAST_EVENTS:
-            entry.over = True
+            self._end_early(entry)
             if events[-1]["type"] == "error":
                 self.tally.failed += 1
             else:
                 self.tally.ended += 1
 
+    def _end_early(self, entry: _Entry) -> None:
+        """Drop what still comes of a generation."""
+        entry.over = True
+        self._running.pop(entry.key.encode(), None)
+
     def _forget(self, key: str, entry: _Entry) -> None:
         """Take a generation out of the table, and out of the changelog if it is there."""
         del self._table[key], self._saved[key]
+        self._running.pop(key.encode(), None)
         if self._order is not None:
             self._order.end(key)
         self._opened.pop(key, None)

@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from streamparse.adapters.kafka.changelog import Saved
 from streamparse.adapters.kafka.errors import KafkaError
-from streamparse.adapters.kafka.partition import PartitionParser
+from streamparse.adapters.kafka.partition import PartitionParser, record_of
 from streamparse.adapters.kafka.settings import WorkerSettings
 from streamparse.adapters.kafka.wire import Record
 
@@ -51,13 +51,6 @@ def restore(
         raise KafkaError(f"partitions can't be taken up: {error.args[0].str()}") from error
     finally:
         reader.close()
-
-
-def record_of(message: Any) -> Record:
-    """A message of the client as a record."""
-    return Record(
-        message.key(), message.value(), message.headers() or (), message.offset(), message.timestamp()[1] / 1000
-    )
 
 
 def _changelog(reader: Consumer, settings: WorkerSettings, offsets: Mapping[int, int]) -> dict[int, dict[str, Saved]]:

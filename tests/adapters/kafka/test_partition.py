@@ -28,7 +28,7 @@ def partition(**options: Any) -> PartitionParser:
 
 
 def record(offset: int, of: dict[str, Any], timestamp: float = 0.0) -> Record:
-    return Record(of["key"].encode(), of["value"], of["headers"], offset, timestamp)
+    return Record(of["key"].encode(), of["value"], list(of["headers"]) or (), offset, timestamp)
 
 
 def log(*records: dict[str, Any], start: int = 0) -> list[Record]:
@@ -40,6 +40,28 @@ def types(output: Output) -> dict[str, list[str]]:
     for each in output.events:
         made.setdefault(each.generation, []).extend(event["type"] for event in each.events)
     return made
+
+
+class Given:
+    """A record as the client gives it."""
+
+    def __init__(self, of: Record) -> None:
+        self._of = of
+
+    def key(self) -> bytes | None:
+        return self._of.key
+
+    def value(self) -> bytes | None:
+        return self._of.value
+
+    def headers(self) -> Any:
+        return list(self._of.headers) or None
+
+    def offset(self) -> int:
+        return self._of.offset
+
+    def timestamp(self) -> tuple[int, int]:
+        return 1, round(self._of.timestamp * 1000)
 
 
 class Readers:
@@ -152,6 +174,32 @@ def test_no_record_stops_a_partition(drawn: list[tuple[bytes | None, bytes | Non
     output = worker.take(records)
     assert worker.position == (len(records) or None)
     assert all(letter.reason for letter in output.dead)
+
+
+ANY_RECORDS = st.lists(
+    st.sampled_from(
+        [
+            *[make(key) for key in "ab" for make in (begin_record, end_record, cancel_record)],
+            *[chunk_record(key, chunk) for key in "ab" for chunk in ("<think>", "x", b"\xc3", [5], "</think>y")] * 3,
+            {"key": "a", "value": b"\xff", "headers": [("content", b"text")]},
+            {"key": "a", "value": None, "headers": [("content", b"text")]},
+            {"key": "b", "value": b"{}", "headers": [("traceparent", b"x")]},
+        ]
+    ),
+    max_size=40,
+)
+
+
+@given(ANY_RECORDS, st.integers(1, 9))
+def test_the_short_way_for_text_gives_what_the_long_one_gives(drawn: list[dict[str, Any]], size: int) -> None:
+    long, short = partition(), partition()
+    records = log(*drawn)
+    for at in range(0, len(records), size):
+        batch = records[at : at + size]
+        assert short.take_messages([Given(each) for each in batch]) == long.take(batch)
+        assert short.opened() == long.opened()
+    assert short.tally == long.tally
+    assert short.position == long.position
 
 
 def test_a_chunk_of_a_generation_that_is_not_open_is_a_dead_letter() -> None:
