@@ -6,6 +6,7 @@ SIGTERM and Ctrl-C end it cleanly: what was read is committed, and the other wor
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import signal
 import sys
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from streamparse.adapters.kafka import KafkaWorker, WorkerStatistics
 
 PROGRESS_SECONDS = 10.0
+SELDOM = (50_000, 50, 100)
+"""Thresholds of the garbage collector for a process with thousands of generations (docs/many-generations.md)."""
 
 EXAMPLES = """\
   streamparse worker --bootstrap 127.0.0.1:9092 --in chunks --out events --template qwen3
@@ -95,6 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{error.name} is missing: install the extra, pip install 'streamparse-llm[kafka]'") from error
     logging.basicConfig(level=logging.WARNING, format="streamparse: %(message)s", stream=sys.stderr)
     worker = KafkaWorker(**_options(arguments))
+    gc.freeze()
+    gc.set_threshold(*SELDOM)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: worker.stop())
     server = None

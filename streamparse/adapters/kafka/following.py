@@ -14,7 +14,7 @@ import math
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -310,12 +310,12 @@ class Following:
         self._events = events
         self._place = place
         self._reader = EventReader(after)
-        self._numbered: AsyncIterator[NumberedEvent] | None = None
+        self._numbered: AsyncGenerator[NumberedEvent] | None = None
         self.generation = generation
         self.last = after
         self.end: End | None = None
 
-    async def numbered(self) -> AsyncIterator[NumberedEvent]:
+    async def numbered(self) -> AsyncGenerator[NumberedEvent]:
         """The events with their numbers."""
         waiting = anyio.Event()
         soon = soon_caller()
@@ -373,9 +373,8 @@ class Following:
 
     async def aclose(self) -> None:
         """Follow it no longer."""
-        close = getattr(self._numbered, "aclose", None)
-        if close is not None:
-            await close()
+        if self._numbered is not None:
+            await self._numbered.aclose()
 
     async def __aenter__(self) -> Self:
         return self

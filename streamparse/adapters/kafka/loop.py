@@ -31,6 +31,8 @@ BATCH = 2_000
 """Records that are taken at a time, at most."""
 
 POLL_SECONDS = 0.1
+GATHER_SECONDS = 0.02
+"""How long records are gathered while more of them wait: the larger a batch, the less each record costs."""
 DRAIN_SECONDS = 0.05
 EXPIRE_SECONDS = 1.0
 OUTSIDE_SECONDS = 1.0
@@ -140,7 +142,8 @@ class Loop:
             if first is None:
                 return {}
             owner = self._partitions.get(first.partition())
-            messages: list[Any] = self._consumer.consume(BATCH - 1, 0)
+            behind = any(not partition.at_end for partition in self._partitions.values())
+            messages: list[Any] = self._consumer.consume(BATCH - 1, GATHER_SECONDS if behind else 0)
             if self._partitions.get(first.partition()) is owner:  # or else the partition was taken up since
                 messages.insert(0, first)
         except KafkaException as error:

@@ -38,6 +38,6 @@ def sse_record(numbered: NumberedEvent) -> bytes:
 
 async def sse_events(following: Following) -> AsyncIterator[bytes]:
     """The body of an answer of the type ``text/event-stream``; leaving it ends the following."""
-    async with aclosing(following.numbered()) as events:  # type: ignore[type-var]
+    async with aclosing(following.numbered()) as events:
         async for numbered in events:
             yield sse_record(numbered)
