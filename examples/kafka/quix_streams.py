@@ -58,6 +58,7 @@ def main() -> None:
         auto_offset_reset="earliest",
         processing_guarantee="exactly-once",
         commit_interval=0.5,
+        consumer_extra_config={"session.timeout.ms": 6000, "heartbeat.interval.ms": 1500},
         state_dir=f"state-{source}",
     )
     chunks = application.topic(source, key_deserializer="str", value_deserializer="bytes")

