@@ -263,7 +263,10 @@ def _cached(version: str) -> Path:
 def main() -> None:
     """Fetch Apache Kafka, or with ``run`` start a broker and keep it until standard input ends or Ctrl-C."""
     if sys.argv[1:] == ["fetch"]:
-        print(fetch())
+        try:
+            print(fetch())
+        except KafkaError as error:
+            sys.exit(str(error))
         return
     if sys.argv[1:] != ["run"]:
         sys.exit("usage: python -m streamparse.adapters.kafka.broker fetch | run")

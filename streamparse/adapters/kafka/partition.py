@@ -44,6 +44,8 @@ _NOT_KEPT = (
     "let the topic keep its records for longer than a generation takes"
 )
 
+_NOWHERE = 1 << 63
+
 Change = tuple[str, bytes | None]
 """A record for the changelog: its key, and its value, or None to take the key out."""
 
@@ -160,6 +162,7 @@ class PartitionParser:
         self._changed: dict[str, None] = {}  # keys that have gone, or whose end no record tells of
         self._pairs: list[tuple[str, Any]] = []
         self._restoring: dict[str, Saved] = {}
+        self._starts: dict[bytes | None, int] = {}  # from where on a generation's records are taken again
         self._lost = Output()
         self._committed: int | None = None
         self._ahead: set[str] = set()  # keys that the changelog has of a time that has not come yet
@@ -279,14 +282,14 @@ class PartitionParser:
                 self._lose(key, entry, f"the state of this generation can't be taken up: {error}")
                 continue
             self._restoring[key] = entry
+            self._starts[key.encode()] = entry.offset
             start = min(start, entry.offset)
         return start
 
     def replay(self, messages: Iterable[Message]) -> None:
         """Take the records before the committed offset again, without giving out their events."""
-        starts = {key.encode(): saved.offset for key, saved in self._restoring.items()}
-        nowhere = 1 << 63
-        wanted = [message for message in messages if message.offset() >= starts.get(message.key() or b"", nowhere)]
+        starts = self._starts
+        wanted = [message for message in messages if message.offset() >= starts.get(message.key(), _NOWHERE)]
         if wanted:
             self.tally.replayed += len(wanted)
             self.take_messages(wanted)
@@ -298,6 +301,7 @@ class PartitionParser:
             if key not in self._table and key not in self._changed:
                 self._lose(key, entry, _NOT_KEPT.format(entry.offset))
         self._restoring.clear()
+        self._starts.clear()
         self.position = self._committed
         self.tally = Tally(replayed=self.tally.replayed)
         lost, self._lost = self._lost, Output()
