@@ -36,7 +36,7 @@ def report(*, quick: bool = False) -> None:
             bootstrap = given or entered.enter_context(LocalBrokers(heap="1g")).bootstrap
             throughput(bootstrap, 30_000 if quick else 200_000)
             taking_over(bootstrap, 1_000 if quick else 10_000)
-            latency(bootstrap, 200 if quick else 1_000, 5.0 if quick else 15.0)
+            latency(bootstrap, 200 if quick else 1_000, 6.0 if quick else 20.0)
     except KafkaError as error:
         print(f"\nkafka: left out: {error}")
 
@@ -203,7 +203,9 @@ def latency(bootstrap: str, generations: int, seconds: float) -> None:
         context = multiprocessing.get_context("spawn")
         results = context.Queue()
         writer = context.Process(target=write_paced, args=(bootstrap, f"{name}-in", generations, seconds))
-        reader = context.Process(target=read_delays, args=(bootstrap, f"{name}-out", exactly_once, results))
+        reader = context.Process(
+            target=read_delays, args=(bootstrap, f"{name}-out", exactly_once, seconds / 2, results)
+        )
         worker = KafkaWorker(
             bootstrap, f"{name}-in", f"{name}-out", group=name, template="qwen3", prefix="", exactly_once=exactly_once
         )
@@ -239,8 +241,8 @@ def write_paced(bootstrap: str, topic: str, generations: int, seconds: float) ->
     producer.flush()
 
 
-def read_delays(bootstrap: str, topic: str, committed: bool, results: Any) -> None:
-    """Read events, and give how old the tokens in them are; the first seconds are passed over."""
+def read_delays(bootstrap: str, topic: str, committed: bool, warm: float, results: Any) -> None:
+    """Read events, and give how old the tokens in them are; a broker that is just started warms up first."""
     import orjson
     from confluent_kafka import Consumer, TopicPartition
 
@@ -264,7 +266,7 @@ def read_delays(bootstrap: str, topic: str, committed: bool, results: Any) -> No
         messages = [first, *consumer.consume(5_000, 0)]
         now, last = time.time(), time.monotonic()
         began = began or last
-        if last < began + 3:
+        if last < began + warm:
             continue
         for message in messages:
             for event in orjson.loads(message.value())["events"]:
@@ -272,5 +274,5 @@ def read_delays(bootstrap: str, topic: str, committed: bool, results: Any) -> No
                     delays += [now - float(token) for token in event["text"].split()]
     consumer.close()
     delays.sort()
-    took = max(0.001, last - began - 3)
+    took = max(0.001, last - began - warm)
     results.put((len(delays), delays[len(delays) // 2], delays[len(delays) * 99 // 100], took))
