@@ -8,6 +8,7 @@ Out: what becomes of the workers and of each generation. A worker that has ended
 from __future__ import annotations
 
 import contextlib
+import logging
 import subprocess
 import sys
 import time
@@ -42,6 +43,7 @@ def run(bootstrap: str | None, speed: float, kill_every: float | None, console: 
         from streamparse.adapters.kafka.errors import KafkaError
     except ModuleNotFoundError as error:
         raise UsageError(f"{error.name} is missing: install the extra, pip install 'streamparse-llm[kafka]'") from error
+    logging.getLogger("streamparse.kafka").setLevel(logging.CRITICAL)  # of brokers that are gone for a moment
     try:
         with contextlib.ExitStack() as entered:
             if bootstrap is None:
@@ -93,7 +95,7 @@ class _Demo:
 
         from streamparse.adapters.kafka.topics import create
 
-        admin = AdminClient({"bootstrap.servers": self._bootstrap})
+        admin = AdminClient({"bootstrap.servers": self._bootstrap, "log_level": 0})
         create(admin, *[NewTopic(f"{self._name}-{what}", PARTITIONS) for what in ("chunks", "events")])
 
     async def _write(self, generation: str) -> None:
@@ -104,7 +106,7 @@ class _Demo:
         from streamparse.cli.demo import recording
 
         about, tokens = recording(generation.rpartition("-")[0])
-        producer = Producer({"bootstrap.servers": self._bootstrap, "linger.ms": 0})
+        producer = Producer({"bootstrap.servers": self._bootstrap, "linger.ms": 0, "log_level": 0})
         topic = f"{self._name}-chunks"
         begin = begin_record(generation, template=about["template"], prefix=about["prefix"], tools=about["tools"])
         producer.produce(topic, **begin)

@@ -6,6 +6,7 @@ Out: records on topics. ``write`` queues; ``drained`` says whether all of it has
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 import uuid
@@ -94,7 +95,10 @@ class RecordSink:
 
     def drained(self, seconds: float) -> bool:
         """Wait for so long, and tell whether nothing is queued; raises AbortedError if something can't be written."""
-        left = self._producer.flush(seconds)
+        try:
+            left = self._producer.flush(seconds)
+        except KafkaException as error:  # one that ends the producer
+            raise _raised("write", error) from error
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise AbortedError(f"the output can't be written: {failure.str()}")
@@ -125,7 +129,8 @@ class RecordSink:
                 self._renew()
         elif not self._settings.exactly_once:
             self._producer.purge()
-            self._producer.flush(1.0)
+            with contextlib.suppress(KafkaException):
+                self._producer.flush(1.0)
         self._failure = None
 
     def close(self) -> None:
@@ -159,9 +164,7 @@ class RecordSink:
                 self._producer.produce(topic, value, key, partition, headers=list(headers) or None)
                 return
             except BufferError:  # the client's queue is full
-                self._producer.poll(0.1)
-                if self._failure is not None:
-                    raise AbortedError(f"the output can't be written: {self._failure.str()}") from None
+                self.drained(0.1)
             except KafkaException as error:
                 raise _raised(f"write to {topic!r}", error) from error
 

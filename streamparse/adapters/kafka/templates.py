@@ -28,8 +28,8 @@ class Beginnings:
     Raises TemplateError for a faulty ``template``.
 
     >>> made = Beginnings("qwen3", prefix="").options({"type": "begin", "options": {"deltas": True}}, seed="0/17")
-    >>> made["template"].name, made["prefix"], made["deltas"], made["errors"]
-    ('qwen3', '', True, 'report')
+    >>> made["prefix"], made["deltas"], made["errors"]
+    ('', True, 'report')
     """
 
     def __init__(

@@ -91,7 +91,9 @@ def test_a_transaction_that_comes_to_nothing_is_done_again(
     reader = OutputReader(bootstrap, f"{name}-out", 2)
     with running(bootstrap, name, exactly_once=True) as worker:
         for start in range(0, len(records), 400):
+            before = len(times)
             write(bootstrap, f"{name}-in", records[start : start + 400])
+            wait_for(lambda before=before: len(times) > before)
         wait_for(lambda: reader.read(0.2) == 0 and len(reader.seen.over) == len(every))
         assert worker.statistics().aborts == 2
     reader.close()
