@@ -299,6 +299,8 @@ class Loop:
             numbers = [place.partition for place in places]
             if self._partitions:
                 self._start_over(FencedError(f"the group has given partitions {numbers} to other workers"))
+            else:
+                log.error("fenced: the group has given partitions %s to other workers", numbers)
             self._give_up(places)
 
         self._in_rebalance(drop)

@@ -87,7 +87,7 @@ class WorkerSettings:
             configuration["heartbeat.interval.ms"] = max(100, round(self.session_seconds * 1000 / 4))
         if self.instance is not None:
             configuration["group.instance.id"] = self.instance
-        return {**configuration, **self.client}
+        return {**configuration, **self._without(_OF_PRODUCERS)}
 
     def reader(self) -> dict[str, Any]:
         """The configuration of a consumer without a group, for what is read again."""
@@ -102,7 +102,7 @@ class WorkerSettings:
             "auto.offset.reset": "error",
             "queued.max.messages.kbytes": PREFETCHED_KILOBYTES,
             "fetch.wait.max.ms": 100,
-            **{name: value for name, value in self.client.items() if not name.startswith(_OF_PRODUCERS)},
+            **self._without(_OF_PRODUCERS),
         }
 
     def administrator(self) -> dict[str, Any]:
@@ -120,13 +120,26 @@ class WorkerSettings:
             "linger.ms": 5,
             "delivery.report.only.error": True,
             "compression.type": "lz4",
-            **{name: value for name, value in self.client.items() if not name.startswith(_OF_CONSUMERS)},
         }
         if self.exactly_once:
             configuration["transactional.id"] = f"{self.group}-{self.instance or self.name}"
             configuration["transaction.timeout.ms"] = round(TRANSACTION_SECONDS * 1000)
-        return configuration
+        return {**configuration, **self._without(_OF_CONSUMERS)}
+
+    def _without(self, prefixes: tuple[str, ...]) -> dict[str, Any]:
+        """The client's settings, without those that only the other kind of client has."""
+        return {name: value for name, value in self.client.items() if not name.startswith(prefixes)}
 
 
-_OF_PRODUCERS = ("linger.", "compression.", "batch.", "queue.buffering.", "acks", "message.timeout", "delivery.")
+_OF_PRODUCERS = (
+    "linger.",
+    "compression.",
+    "batch.",
+    "queue.buffering.",
+    "acks",
+    "message.timeout",
+    "delivery.",
+    "transaction",
+    "enable.idempotence",
+)
 _OF_CONSUMERS = ("fetch.", "queued.", "session.", "heartbeat.", "auto.offset.", "max.poll.", "group.", "partition.")

@@ -26,7 +26,10 @@ log = logging.getLogger("streamparse.kafka")
 _SECONDS = 60.0
 """How long the broker may take to begin, commit or abort a transaction."""
 
-FENCED = frozenset({ClientError._FENCED, ClientError.INVALID_PRODUCER_EPOCH, ClientError.PRODUCER_FENCED})
+FENCED = frozenset(
+    {ClientError._FENCED, ClientError._FATAL, ClientError.INVALID_PRODUCER_EPOCH, ClientError.PRODUCER_FENCED}
+)
+"""What the client says once the broker has ended a producer's transactions for good."""
 
 
 OUTSIDE = frozenset(

@@ -46,12 +46,12 @@ def test_workers_that_are_killed_lose_nothing_and_repeat_nothing(
     exactly_once: bool, bootstrap: str, tmp_path: Path
 ) -> None:
     plan = Plan(
-        generations=500,
+        generations=400,
         kills=3,
         seed=7,
         exactly_once=exactly_once,
-        between=3.0,
-        away=4.0,
+        between=2.5,
+        away=3.0,
         session=3.0,
         partitions=4,
         workers=2,
@@ -68,7 +68,7 @@ def test_a_worker_that_was_frozen_past_its_session_writes_nothing_that_readers_s
     make_topics(bootstrap, 2, f"{name}-in", f"{name}-out")
     first, second = list(generations(60, 3)), list(generations(60, 4))
     reader = OutputReader(bootstrap, f"{name}-out", 2)
-    more = ("--exactly-once", "--commit-seconds", "0.5")
+    more = ("--exactly-once", "--commit-seconds", "0.5", "--set", "transaction.timeout.ms=6000")
     with Workers(1, arguments(bootstrap, name, *more), tmp_path, named=0) as zombie:
         write(bootstrap, f"{name}-in", interleaved(first, 60, random.Random(1)))
         wait_for(lambda: len(reader.seen.over) >= len(first), reader)
