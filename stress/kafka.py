@@ -146,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 exactly_once=exactly_once,
                 between=arguments.between,
                 away=12.0,
-                rate=arguments.generations * RECORDS / (arguments.kills * arguments.between * 1.25),
+                rate=arguments.generations * RECORDS / (arguments.kills * arguments.between * 1.7),
             )
             found, what = soak(plan, bootstrap, brokers, Path(folder))
             print(what, flush=True)
