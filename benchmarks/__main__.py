@@ -19,6 +19,7 @@ SECTIONS = {
     "fan-out": "fan_out",
     "responsiveness": "responsiveness",
     "hostile": "hostile",
+    "kafka": "kafka",
 }
 
 

@@ -25,7 +25,7 @@ class Options:
     errors: ErrorMode
     deltas: bool
     spans: bool
-    call_ids: bool
+    call_ids: bool | str
     without: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -35,7 +35,12 @@ class Options:
 
     def shared(self) -> Options:
         """The same options as one object for all parsers of their kind, unless fields are switched off."""
-        return self if self.without else _KNOWN.setdefault(self, self)
+        return self if self.without or self.call_seed else _KNOWN.setdefault(self, self)
+
+    @property
+    def call_seed(self) -> str | None:
+        """What the ids of calls are made of, if that was given."""
+        return self.call_ids if isinstance(self.call_ids, str) else None
 
     @property
     def lenient(self) -> bool:

@@ -103,7 +103,7 @@ class Core:
         schemas = ToolSchemas.from_tools(tools)
         if options.errors == "repair":
             schemas = schemas.mending()
-        self._call_ids = CallIds(template) if options.call_ids else None
+        self._call_ids = CallIds(template, options.call_seed) if options.call_ids else None
         made_id = None if self._call_ids is None else self._call_ids.of_delta
         self.deltas = (
             DeltaStage(template, schemas, lenient=lenient, keep_captures=spans, made_id=made_id)

@@ -44,7 +44,8 @@ class ResponseParser:
 
     ``deltas=True`` adds ``region_delta`` events with what is already certain of a tool call while it is written: its
     ``index``, ``id`` and ``name``, and pieces of its arguments as JSON text. ``call_ids=True`` gives an id to each
-    call whose model wrote none. ``without`` names fields that are switched off for this generation: their markup is
+    call whose model wrote none; with a text in place of True they are made of it, and are the same in each run.
+    ``without`` names fields that are switched off for this generation: their markup is
     text like any other (for ``tool_choice="none"``: ``without=["tool_calls"]``). ``spans=True`` adds ``start`` and
     ``end`` (characters of the generation) to the events, ``token_start`` and ``token_end`` where the source is token
     ids, and captures to ``region_open``. ``limits`` bounds what is kept.
@@ -81,7 +82,7 @@ class ResponseParser:
         tokenizer: Any = None,
         deltas: bool = False,
         spans: bool = False,
-        call_ids: bool = False,
+        call_ids: bool | str = False,
         without: Collection[str] = (),
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:

@@ -38,7 +38,7 @@ def parse_stream(
     chat_template: str | None = None,
     deltas: bool = False,
     spans: bool = False,
-    call_ids: bool = False,
+    call_ids: bool | str = False,
     without: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     stages: Iterable[Any] = (),

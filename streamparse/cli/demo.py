@@ -20,7 +20,7 @@ import anyio
 from rich.console import Console
 from rich.text import Text
 
-from streamparse.cli import chat, page
+from streamparse.cli import chat, over_kafka, page
 from streamparse.cli.command import Command, UsageError
 from streamparse.cli.inputs import number_above_zero, port_number
 from streamparse.cli.lines import shown
@@ -37,7 +37,8 @@ EXAMPLES = """\
   streamparse demo --speed 100              the same for fast readers
   streamparse demo --plain > demo.txt       without colours and redrawing
   streamparse demo --live                   ask a small model (its packages are not installed with streamparse)
-  streamparse demo --web --open             six recordings on a page, and any output that you paste"""
+  streamparse demo --web --open             six recordings on a page, and any output that you paste
+  streamparse demo --kafka --kill-every 5   recordings through Kafka, and workers that are killed meanwhile"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,12 +57,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--port", type=port_number, metavar="N", help="with --web: the page's port (default: a free one)"
     )
     parser.add_argument("--open", action="store_true", help="with --web: open the page in the browser")
+    parser.add_argument(
+        "--kafka", action="store_true", help="recordings through Kafka, parsed by workers (extra: kafka)"
+    )
+    parser.add_argument(
+        "--bootstrap", metavar="HOST:PORT", help="with --kafka: a broker (default: one that is fetched and started)"
+    )
+    parser.add_argument(
+        "--kill-every", type=number_above_zero, metavar="N", help="with --kafka: kill a worker every N seconds"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay the recordings: on a page, or in the terminal, one after the other; or ask a model."""
     if arguments.think and (arguments.web or not arguments.live):
         raise UsageError("--think goes with --live in the terminal; the page has a box for it")
+    if not arguments.kafka and (arguments.bootstrap is not None or arguments.kill_every is not None):
+        raise UsageError("--bootstrap and --kill-every go with --kafka")
+    if arguments.kafka:
+        if arguments.web or arguments.live:
+            raise UsageError("--kafka goes with neither --web nor --live")
+        console, speed = console_on(plain=arguments.plain), arguments.speed or READING_SPEED
+        return over_kafka.run(arguments.bootstrap, speed, arguments.kill_every, console, RECORDINGS)
     if arguments.web:
         return page.serve(
             arguments.speed or READING_SPEED, arguments.port or 0, open_it=arguments.open, live=arguments.live

@@ -7,7 +7,17 @@ import sys
 
 import pytest
 
-PACKAGES = ("httpx", "httpx_sse", "jinja2", "prometheus_client", "starlette", "tokenizers", "uvicorn", "websockets")
+PACKAGES = (
+    "confluent_kafka",
+    "httpx",
+    "httpx_sse",
+    "jinja2",
+    "prometheus_client",
+    "starlette",
+    "tokenizers",
+    "uvicorn",
+    "websockets",
+)
 
 
 def run_without_extras(program: str) -> subprocess.CompletedProcess[str]:
@@ -20,6 +30,7 @@ def run_without_extras(program: str) -> subprocess.CompletedProcess[str]:
     ("program", "extra"),
     [
         ("from streamparse.adapters.openai import RawCompletion", "openai"),
+        ("import streamparse.adapters.kafka", "kafka"),
         ("import streamparse.adapters.serve", "serve"),
         ("import streamparse.adapters.web", "web"),
         ("import streamparse.adapters.websockets.library", "websockets"),

@@ -26,6 +26,10 @@ from streamparse.graph.history import Event
 Start = Callable[[Any, Any], AsyncIterable[Event] | Awaitable[AsyncIterable[Event]]]
 """What starts a generation: gets the client's ``parameters``, and what the token check gave of the client."""
 
+Find = Callable[[str, Any], AsyncIterable[Event] | Awaitable[AsyncIterable[Event] | None] | None]
+"""What finds a generation that runs elsewhere: gets its name, and what the token check gave of the client. It gives all
+of its events from the first one on, or None where there is no such generation."""
+
 log = logging.getLogger("streamparse.websockets")
 
 
@@ -39,8 +43,11 @@ class Generations:
     There are no more than ``limit`` at a time; those that have ended give way first.
     """
 
-    def __init__(self, start: Start, *, grace: float, keep: float, history: int, limit: int) -> None:
+    def __init__(
+        self, start: Start, *, find: Find | None = None, grace: float, keep: float, history: int, limit: int
+    ) -> None:
         self._start = start
+        self._find = find
         self._grace = grace
         self._keep = keep
         self._history = history
@@ -54,15 +61,27 @@ class Generations:
         """The generation of a name, if it runs or is still kept."""
         return self._running.get(name)
 
+    async def find(self, name: str, client: Any) -> Broadcast | None:
+        """The generation of a name, also if it runs elsewhere and can be found; raises TooManyError."""
+        if name in self._running or self._find is None:
+            return self.get(name)
+        source: Any = self._find(name, client)
+        if inspect.isawaitable(source):
+            source = await source
+        return None if source is None else await self._begin(name, lambda *_: source, None, client)
+
     async def start(self, name: str, parameters: Any, client: Any) -> Broadcast:
         """Start a generation, unless there is one of this name; raises TooManyError."""
+        return await self._begin(name, self._start, parameters, client)
+
+    async def _begin(self, name: str, start: Start, parameters: Any, client: Any) -> Broadcast:
         if self._tasks is None:
             raise StreamparseError("enter the server with `async with` before it takes connections")
         async with self._starting:  # of two clients that start the same one, the second finds it
             if name not in self._running:
                 if len(self._running) >= self._limit:
                     await self._make_room()
-                source = _Started(self._start, parameters, client)
+                source = _Started(start, parameters, client)
                 generation = broadcast(source, history=self._history, grace=self._grace)
                 await self._tasks.start(self._run, name, generation)
             return self._running[name]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from types import TracebackType
 from typing import Any, Self
 
-from streamparse.adapters.websockets.generations import Generations, Start
+from streamparse.adapters.websockets.generations import Find, Generations, Start
 from streamparse.adapters.websockets.session import Rules, Session
 from streamparse.adapters.websockets.socket import Close, ProtocolError, Socket
 from streamparse.errors import StreamparseError
@@ -25,6 +25,10 @@ class EventServer:
     ``start(parameters, client)`` starts a generation: it gets what the client's ``start`` message has as ``parameters``
     (anything that JSON can say: check it), and what ``check_token`` gave. It gives a source of events, such as
     ``parse_stream(…)``, and may be asynchronous. It raises RefusedError to tell the client why not.
+
+    ``find(generation, client)`` gives the events of a generation that was not started here, from the first one on, or
+    None where there is none of this name; it may be asynchronous. So several servers can show the same generations, and
+    a client that comes back may come to another one.
 
     Who may do what:
 
@@ -50,6 +54,7 @@ class EventServer:
         self,
         start: Start,
         *,
+        find: Find | None = None,
         origins: Collection[str] | None = None,
         check_token: Callable[[str | None], Any] | None = None,
         authorize: Callable[[Any, str, str], Any] | None = None,
@@ -78,7 +83,9 @@ class EventServer:
             max_followed=max_followed,
         )
         self._max_clients = max_clients
-        self._generations = Generations(start, grace=grace, keep=keep, history=history, limit=max_generations)
+        self._generations = Generations(
+            start, find=find, grace=grace, keep=keep, history=history, limit=max_generations
+        )
         self._sessions: set[Session] = set()
 
     @property

@@ -33,6 +33,9 @@ FRAME = 16_384
 CLOSING_SECONDS = 5.0
 """How long a client may take to close its end before it is left."""
 
+REACHING_SECONDS = 10.0
+"""How long a generation that runs elsewhere may take to get to where a client had been."""
+
 _REASON_BYTES = 123  # what a close frame can hold beside its code
 
 log = logging.getLogger("streamparse.websockets")
@@ -159,10 +162,11 @@ class Session:
                 await self._follow(name, generation, 0, tasks)
 
     async def _subscribe(self, message: Message, tasks: TaskGroup) -> None:
-        name = message["generation"]
+        name, after = message["generation"], int(message.get("after", 0))
         generation = await self._known("subscribe", name)
         if generation is not None:
-            await self._follow(name, generation, int(message.get("after", 0)), tasks)
+            await _reach(generation, after)
+            await self._follow(name, generation, after, tasks)
 
     async def _unsubscribe(self, message: Message, _tasks: TaskGroup) -> None:
         following = self._followed.pop(message["generation"], None)
@@ -178,7 +182,11 @@ class Session:
         """A generation that is there and with which this client may do that; the client is told if there is none."""
         if not await self._may(what, name):
             return None
-        generation = self._generations.get(name)
+        try:
+            generation = await self._generations.find(name, self._client)
+        except TooManyError as error:
+            await self._send_error(name, "too_many", str(error))
+            return None
         if generation is None:
             await self._send_error(name, "unknown_generation", "there is none of this name, or it ended too long ago")
         return generation
@@ -272,6 +280,16 @@ def check_origin(socket: Socket, origins: Collection[str] | None) -> None:
         if origins is None and socket.host is not None and urlsplit(origin).netloc.lower() == socket.host.lower():
             return
     raise ProtocolError(Close.POLICY_VIOLATION, "pages of this origin may not connect")
+
+
+async def _reach(generation: Broadcast, after: int) -> None:
+    """Wait until a generation has got to an event that its client has seen already, through another server."""
+    if generation.ending is not None or after <= generation.last:
+        return
+    with anyio.move_on_after(REACHING_SECONDS):
+        async with generation.subscribe("join") as ahead:
+            while ahead.last < after and await ahead.read():
+                pass
 
 
 async def _result(value: Any) -> Any:
