@@ -1,0 +1,306 @@
+"""Lark, as llguidance reads it (https://github.com/guidance-ai/llguidance, docs/syntax.md).
+
+In: the rules of a grammar and its start. Out: the text of the grammar. llguidance splits text into the longest tokens
+that its terminals allow, so that whatever is regular here becomes one terminal: no two of them can then quarrel about
+where one ends. Terminals may be intersected and negated, which keeps what other targets leave out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from streamparse.grammar.characters import ANY
+from streamparse.grammar.nodes import (
+    Both,
+    Chars,
+    Choice,
+    FreeText,
+    Node,
+    Quoted,
+    Ranges,
+    Repeat,
+    Rule,
+    Sequence,
+    Text,
+    children,
+    reachable,
+    sequence,
+)
+
+HEADER = "%llguidance {}\n\n"
+
+
+def lark(rules: dict[str, Node], start: Node) -> str:
+    """Write a grammar."""
+    return _Writer(reachable({**rules, "start": start}, "start")).grammar()
+
+
+class _Writer:
+    """Writes rules and terminals; ``terminal_rules`` are those that are regular, as terminals by their name."""
+
+    def __init__(self, rules: dict[str, Node]) -> None:
+        self.rules = rules
+        self.names: dict[str, str] = {}
+        self.terminals: dict[str, str] = {}
+        self.by_expression: dict[str, str] = {}
+        self.regular = _regular_rules(rules)
+
+    def grammar(self) -> str:
+        """The whole text."""
+        lines = []
+        for name, node in self.rules.items():
+            if name == "start" or not self.is_regular(Rule(name)):
+                lines.append(f"{self.rule_name(name)}: {self.alternatives(node)}\n")
+        lines += [f"{name}: {expression}\n" for name, expression in self.terminals.items()]
+        return HEADER + "".join(lines)
+
+    def rule_name(self, name: str) -> str:
+        """A rule's name as Lark has them."""
+        return "start" if name == "start" else "r_" + name.replace("-", "_")
+
+    def is_regular(self, node: Node) -> bool:
+        """Whether a node is a terminal, or part of one.
+
+        Where demands are intersected, a terminal of its own keeps the automaton small: nothing but a character or two
+        is joined with it.
+        """
+        if isinstance(node, Rule):
+            return node.name in self.regular and self.is_regular(self.rules[node.name])
+        if isinstance(node, Sequence) and any(map(self.is_heavy, node.items)):
+            others = [item for item in node.items if not self.is_heavy(item)]
+            short = all(isinstance(item, Text) and len(item.text) <= 2 for item in others)
+            return short and len(others) == len(node.items) - 1 and all(map(self.is_regular, node.items))
+        if isinstance(node, Repeat) and self.is_heavy(node.body):
+            return False
+        return all(map(self.is_regular, children(node)))
+
+    def is_heavy(self, node: Node) -> bool:
+        """Whether a node has intersections in it."""
+        if isinstance(node, Rule):
+            return node.name in self.regular and self.is_heavy(self.rules[node.name])
+        return (
+            isinstance(node, FreeText | Both)
+            or (isinstance(node, Quoted) and bool(node.without))
+            or any(map(self.is_heavy, children(node)))
+        )
+
+    def alternatives(self, node: Node) -> str:
+        """The right side of a rule."""
+        branches = node.branches if isinstance(node, Choice) and not self.is_regular(node) else (node,)
+        return "\n    | ".join(self.item(branch) for branch in branches)
+
+    def item(self, node: Node) -> str:
+        """A node within a rule."""
+        if self.is_regular(node):
+            return self.terminal(node)
+        match node:
+            case Rule(name):
+                return self.rule_name(name)
+            case Sequence(items):
+                return " ".join(self.item(part) for part in self._joined(items))
+            case Choice(branches):
+                regular = [branch for branch in branches if self.is_regular(branch)]
+                others = [branch for branch in branches if not self.is_regular(branch)]
+                together = [Choice(tuple(regular))] if len(regular) > 1 else regular
+                return "(" + " | ".join(self.item(branch) for branch in [*together, *others]) + ")"
+            case Repeat(body, least, most):
+                inner = f"({self.item(body)})"
+                marks = {(0, None): "*", (1, None): "+", (0, 1): "?", (1, 1): ""}
+                return inner + marks.get((least, most), f"{{{least},{'' if most is None else most}}}")
+        raise TypeError(f"{type(node).__name__} is regular")
+
+    def _joined(self, items: tuple[Node, ...]) -> list[Node]:
+        """Items with regular neighbours joined."""
+        result: list[Node] = []
+        regular: list[Node] = []
+        for item in items:
+            if self.is_regular(item) and not self.is_heavy(item):
+                regular.append(item)
+                continue
+            result += [sequence(*regular)] if regular else []
+            regular = []
+            result.append(item)
+        return [*result, *([sequence(*regular)] if regular else [])]
+
+    def terminal(self, node: Node) -> str:
+        """A terminal for a node; with a question mark where the node may be empty, which no terminal is."""
+        if node == Sequence(()):
+            return '""'
+        expression = self.expression(node)
+        if not is_nullable(node, self.rules):
+            return self._named(expression)
+        return self._named(f"({expression}) & /(?s:.+)/") + "?"
+
+    def _named(self, expression: str) -> str:
+        if expression not in self.by_expression:
+            name = f"T{len(self.by_expression) + 1}"
+            self.by_expression[expression] = name
+            self.terminals[name] = expression
+        return self.by_expression[expression]
+
+    def expression(self, node: Node) -> str:
+        """The right side of a terminal: a regular expression where that is enough, else terminals put together."""
+        if (pattern := self.pattern(node)) is not None:
+            return f"/{pattern}/" if pattern else '""'
+        match node:
+            case Rule(name):
+                if name not in self.names:
+                    self.names[name] = f"R_{name.upper().replace('-', '_')}"
+                    self.terminals[self.names[name]] = self.expression(self.rules[name])
+                return self.names[name]
+            case Sequence(items):
+                return " ".join(self._part(item) for item in self._plain_joined(items))
+            case Choice(branches):
+                return "(" + " | ".join(self._part(branch) for branch in branches) + ")"
+            case Repeat(body, least, most):
+                if most == 0:
+                    return '""'
+                marks = {(0, None): "*", (1, None): "+", (0, 1): "?", (1, 1): ""}
+                return f"({self._part(body)}){marks.get((least, most), f'{{{least},{self._most(most)}}}')}"
+            case Both(kept, other, _):
+                return f"({self._part(kept)} & {self._part(other)})"
+            case FreeText():
+                return self._free_text(node)
+            case Quoted():
+                return f"(/{self._plain_quoted(node)}/ & {self._none_of(node.without)})"
+        raise TypeError(f"{type(node).__name__} is no terminal")
+
+    def _most(self, most: int | None) -> str:
+        return "" if most is None else str(most)
+
+    def _plain_joined(self, items: tuple[Node, ...]) -> list[Node]:
+        """Items with neighbours that one regular expression covers joined."""
+        result: list[Node] = []
+        plain: list[Node] = []
+        for item in items:
+            if self.pattern(item) is not None:
+                plain.append(item)
+                continue
+            result += [sequence(*plain)] if plain else []
+            plain = []
+            result.append(item)
+        return [*result, *([sequence(*plain)] if plain else [])]
+
+    def _part(self, node: Node) -> str:
+        """Part of a terminal, as a terminal of its own where it is more than a regular expression."""
+        expression = self.expression(node)
+        if expression[0] in '/"' or expression.isidentifier():
+            return expression
+        return self._named(expression)
+
+    def _free_text(self, node: FreeText) -> str:
+        stop = escaped(node.stop)
+        words = [word for word in node.without if not node.stop or word not in node.stop]
+        demands = [f"/(?s:.*){stop}/"] if node.stop else ["/(?s:.*)/"]
+        demands += [f"~/(?s:.*){stop}(?s:.+)/"] if node.stop else []
+        demands += [self._none_of(words)] if words else []
+        if node.minimum or node.maximum is not None:
+            demands.append(f"/(?s:.{{{node.minimum},{self._most(node.maximum)}}}){stop}/")
+        if node.matching is not None:
+            demands.append(self._part(sequence(node.matching, node.stop)))
+        return f"({' & '.join(demands)})"
+
+    def _none_of(self, words: Iterable[str]) -> str:
+        """The texts in which none of the words occurs."""
+        return f"~/(?s:.*)(?:{'|'.join(map(escaped, words))})(?s:.*)/"
+
+    def _plain_quoted(self, node: Quoted) -> str:
+        pattern = self.pattern(sequence(Repeat(Choice((Chars(node.plain), node.escape)), 0, None), node.quote))
+        assert pattern is not None
+        return pattern
+
+    def pattern(self, node: Node) -> str | None:
+        """A regular expression for a node; None where it needs more than one."""
+        match node:
+            case Text(text):
+                return escaped(text)
+            case Chars(ranges):
+                return character_class(ranges)
+            case Sequence(items):
+                parts = [self._bracketed(item) for item in items]
+                return None if None in parts else "".join(part for part in parts if part is not None)
+            case Choice(branches):
+                found = [self.pattern(branch) for branch in branches]
+                return None if None in found else "(?:" + "|".join(part for part in found if part is not None) + ")"
+            case Repeat(body, least, most):
+                if most == 0:
+                    return ""
+                inner = self.pattern(body)
+                if inner is None:
+                    return None
+                marks = {(0, None): "*", (1, None): "+", (0, 1): "?", (1, 1): ""}
+                return f"(?:{inner}){marks.get((least, most), f'{{{least},{self._most(most)}}}')}"
+            case Quoted() if not node.without:
+                return self._plain_quoted(node)
+        return None
+
+    def _bracketed(self, node: Node) -> str | None:
+        return self.pattern(node)
+
+
+def _regular_rules(rules: dict[str, Node]) -> set[str]:
+    """The names of the rules that no recursion runs through: their texts are a regular language."""
+    found: dict[str, bool] = {}
+    open_: set[str] = set()
+
+    def is_regular(name: str) -> bool:
+        if name in found:
+            return found[name]
+        if name in open_:
+            return False
+        open_.add(name)
+        found[name] = all(is_regular(each) for each in _references(rules[name]))
+        open_.discard(name)
+        return found[name]
+
+    for name in rules:
+        is_regular(name)
+    return {name for name, regular in found.items() if regular and name != "start"}
+
+
+def _references(node: Node) -> list[str]:
+    if isinstance(node, Rule):
+        return [node.name]
+    return [name for child in children(node) for name in _references(child)]
+
+
+def is_nullable(node: Node, rules: dict[str, Node]) -> bool:
+    """Whether the empty text is a node's; only asked of what is regular."""
+    match node:
+        case Text(text):
+            return not text
+        case Rule(name):
+            return is_nullable(rules[name], rules)
+        case Sequence(items):
+            return all(is_nullable(item, rules) for item in items)
+        case Choice(branches):
+            return any(is_nullable(branch, rules) for branch in branches)
+        case Repeat(body, least, _):
+            return least == 0 or is_nullable(body, rules)
+        case Both(kept, other, _):
+            return is_nullable(kept, rules) and is_nullable(other, rules)
+        case FreeText(stop=stop):
+            return not stop
+    return False
+
+
+def escaped(text: str) -> str:
+    """A text as a regular expression within slashes."""
+    return "".join(_character(character) for character in text)
+
+
+def _character(character: str) -> str:
+    code = ord(character)
+    if character.isascii() and (character.isalnum() or character in "_<>=\"',:;!@%&~`"):
+        return character
+    if 0x20 < code < 0x7F:
+        return f"\\{character}"
+    return f"\\x{{{code:X}}}"
+
+
+def character_class(ranges: Ranges) -> str:
+    """A set of characters as a class."""
+    if ranges == ANY:
+        return "(?s:.)"
+    parts = [f"\\x{{{low:X}}}" if low == high else f"\\x{{{low:X}}}-\\x{{{high:X}}}" for low, high in ranges]
+    return f"[{''.join(parts)}]"
