@@ -57,6 +57,7 @@ class CallWriter:
     ends_turn: Sequence[str]
     near: Mapping[Form, Surroundings]
     heads: Sequence[str]
+    reserved: Sequence[str]
     _arguments: dict[tuple[Any, ...], Node | None] = field(default_factory=dict)
 
     def section(self, form: Form) -> tuple[Node, Node | None] | None:
@@ -139,6 +140,8 @@ class CallWriter:
     def _can_name(self, form: Form, tool: Tool) -> bool:
         if form.content == "python":
             return _PYTHON_NAME.fullmatch(tool.name) is not None
+        if tool.name in self.reserved and any(part == '":' for part in form.call):
+            return False  # the name is a key here, and this key would be taken for a part of the call
         return form.quoted or _PLAIN_NAME.fullmatch(tool.name) is not None
 
     def _trigger_text(self, form: Form, tool: Tool) -> str:
@@ -150,7 +153,7 @@ class CallWriter:
                 break
             usual += usual_text((part,))
             if is_telling(usual) or usual in self.near[form].misread:
-                return usual
+                return next((head for head in self.heads if usual.startswith(head)), usual)
         rest = without_head(parts, usual, "")
         named = usual + self.shown_name(form, tool)
         if rest and isinstance(rest[0], Slot) and rest[0].kind == "name":

@@ -23,6 +23,7 @@ from streamparse.grammar.marks import (
     is_telling,
     leading,
     reasoning_field,
+    reserved_names,
     turn_ends,
 )
 from streamparse.grammar.nodes import EMPTY, FreeText, Node, Repeat, Rules, Text, choice, optional, sequence
@@ -88,14 +89,14 @@ def plan(template: ResponseTemplate, request: Request) -> Plan:
         turn_ends(template),
         known,
         heads(template, name),
+        reserved_names(template, name),
     )
     sections = [(form, found) for form in forms if (found := writer.section(form)) is not None]
     if not sections:
         names = ", ".join(repr(tool.name) for tool in request.tools)
         raise GrammarError(f"the format can't write a call of {names}: a name, a key or a schema has no spelling in it")
     _check_all_callable(writer, forms, request.tools)
-    if not all(near.drafts for near in known.values()):
-        reasoning = reasoning_node(template, request.reasoning, heads(template, name))
+    reasoning = reasoning_node(template, request.reasoning, heads(template, name))
     forms = [form for form, _ in sections]
     calls = rules.define(
         "calls", choice(_run(template, name, form, known[form], found, request) for form, found in sections)
@@ -144,8 +145,8 @@ def _in_text(result: Plan, template: ResponseTemplate, name: str, request: Reque
     """Calls wherever the model chooses: text up to a trigger, a section, and so on."""
     assert result.writer is not None
     triggers = [trigger for form in result.forms for trigger in result.writer.triggers(form)]
-    triggers = list({trigger.text: trigger for trigger in triggers if _is_first(trigger, triggers)}.values())
-    texts = [trigger.text for trigger in triggers]
+    triggers = [trigger for trigger in triggers if _is_first(trigger, triggers)]
+    texts = list(dict.fromkeys(trigger.text for trigger in triggers))
     misread = [begin for near in result.forms.values() for begin in near.misread]
     never = [head for head in (*heads(template, name), *misread) if not any(head in text for text in texts)]
     result.triggers = triggers
@@ -220,7 +221,10 @@ def calls_field(template: ResponseTemplate) -> str:
 
 
 def reasoning_node(template: ResponseTemplate, wanted: str, without: Sequence[str]) -> Node:
-    """The reasoning that comes first: ``may``, ``must`` or ``none`` of it, or ``opened`` by the prompt."""
+    """The reasoning that comes first: ``may``, ``must`` or ``none`` of it, or ``opened`` by the prompt.
+
+    It has none of ``without`` in it: whether a call that begins in reasoning is a draft shows at its end only.
+    """
     name = reasoning_field(template)
     if name is None or wanted == "none":
         return EMPTY

@@ -119,7 +119,7 @@ def to_grammar(
         text,
         value,
         lazy,
-        tuple(trigger.text for trigger in layout.triggers),
+        tuple(dict.fromkeys(trigger.text for trigger in layout.triggers)),
         tuple(_preserved(loaded, layout)),
         tuple(dict.fromkeys([*layout.rules.relaxed, *relaxed])),
     )

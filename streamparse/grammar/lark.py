@@ -114,13 +114,20 @@ class _Writer:
         result: list[Node] = []
         regular: list[Node] = []
         for item in items:
-            if self.is_regular(item) and not self.is_heavy(item):
+            if self.is_regular(item) and not self.is_heavy(item) and not self._may_mislead(item):
                 regular.append(item)
                 continue
             result += [sequence(*regular)] if regular else []
             regular = []
             result.append(item)
         return [*result, *([sequence(*regular)] if regular else [])]
+
+    def _may_mislead(self, item: Node) -> bool:
+        """Whether an item may be left out and is more than white space.
+
+        At the end of a terminal it would be taken for begun where what follows begins alike.
+        """
+        return is_nullable(item, self.rules) and not (isinstance(item, Rule) and item.name == "ws")
 
     def terminal(self, node: Node) -> str:
         """A terminal for a node; with a question mark where the node may be empty, which no terminal is."""

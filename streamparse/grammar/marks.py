@@ -55,6 +55,14 @@ def heads(template: ResponseTemplate, name: str) -> list[str]:
     return [head for head in dict.fromkeys(found) if is_telling(head) and not any(head in other for other in others)]
 
 
+def reserved_names(template: ResponseTemplate, name: str) -> list[str]:
+    """The keys of a call's parts, which no call's name can be where the name is a key itself."""
+    shape = template.fields[name].policy.calls
+    if shape is None or not shape.by_key:
+        return []
+    return [path[0] for path in (*shape.name, *shape.arguments, *shape.id)]
+
+
 def around(template: ResponseTemplate, name: str) -> list[str]:
     """The marks that may stand around calls: what closes content, but for what opens and closes other fields."""
     if template.implicit is None:

@@ -16,7 +16,7 @@ from streamparse.errors import StreamparseError
 from streamparse.grammar import nodes
 from streamparse.grammar.characters import contains
 from streamparse.grammar.derived import delimiter_ways, derived_forms
-from streamparse.grammar.forms import Form, Maybe, Parts, Slot, Space, usual_text, written_form
+from streamparse.grammar.forms import Form, Maybe, Parts, Slot, Space, written_form
 from streamparse.grammar.marks import heads, leading, reasoning_marks
 from streamparse.grammar.nodes import Chars, Choice, Node, Repeat, Text
 from streamparse.parser import ResponseParser
@@ -33,7 +33,6 @@ TOOLS = [
         },
     },
 ]
-TALKED_OF = "some_tool"
 TALK = ('Some "words", {said} [so].', "{said}")
 
 MOST_FORMS = 2
@@ -45,15 +44,13 @@ class Surroundings:
     """What may stand around a form's sections, and in them.
 
     ``text_before`` and ``text_behind`` a section, ``further`` sections; ``unquotable`` are the marks that no value
-    can have in it; ``drafts`` says that reasoning may have the begin of a call in it; ``misread`` are the begins of
-    calls that text can't have in it before a call.
+    can have in it; ``misread`` are the begins of calls that text can't have in it before a call.
     """
 
     text_before: bool
     text_behind: bool
     further: bool
     unquotable: tuple[str, ...] = ()
-    drafts: bool = True
     misread: tuple[str, ...] = ()
 
 
@@ -81,13 +78,8 @@ def readable(template: ResponseTemplate, field: str, form: Form) -> bool:
 _WAYS = ((1, ""), (1, "\n"), (1, " "), (2, ""), (2, "\n"))
 
 
-def surroundings(
-    template: ResponseTemplate, field: str, form: Form, marks: Sequence[str], reasoning: Sequence[str]
-) -> Surroundings:
-    """What may stand around the sections of a readable form; of ``marks`` each is tried within a value.
-
-    ``reasoning`` are the texts that open and close it.
-    """
+def surroundings(template: ResponseTemplate, field: str, form: Form, marks: Sequence[str]) -> Surroundings:
+    """What may stand around the sections of a readable form; of ``marks`` each is tried within a value."""
     one = section(form, 1, "")
 
     def reads(text: str, calls: int) -> bool:
@@ -98,18 +90,12 @@ def surroundings(
         probe = Probe(FULL.tool, (("text", f"two {mark} words"), ("number", 7)))
         if not comes_back(template, field, section(form, 1, "", probe), 1, probe):
             unquotable.append(mark)
-    drafts = True
-    if len(reasoning) == 2:
-        begin, head = usual_text(form.opening, name=TALKED_OF), leading(form.opening, spaces=True)
-        texts = (begin, head, f"so {head}x", f"{begin}{head}\n", f"{head}{head}")
-        drafts = all(reads(f"{reasoning[0]}{text}{reasoning[1]}{one}", 1) for text in texts)
     begins = {leading(way, spaces=False) for way in delimiter_ways(template, field, "open")} - {""}
     return Surroundings(
         all(reads(f"{talk}{space}{one}", 1) for talk in TALK for space in ("", "\n")),
         all(reads(f"{one}{space}{talk}", 1) for talk in TALK for space in ("", "\n")),
         reads(one + one, 2) and reads(f"{one}\n{one}", 2),
         tuple(unquotable),
-        drafts,
         tuple(sorted(begin for begin in begins if not _is_text(begin, reads, one))),
     )
 
@@ -173,9 +159,8 @@ def forms_of(template: ResponseTemplate, field: str) -> tuple[tuple[Form, Surrou
         forms = [written_form(raw, arguments) for raw in policy.written]
     else:
         forms = kept(template, field, derived_forms(template, template.fields[field]), MOST_FORMS)
-    thought = reasoning_marks(template)
-    marks = [*heads(template, field), *thought]
-    return tuple((form, surroundings(template, field, form, marks, thought)) for form in forms)
+    marks = [*heads(template, field), *reasoning_marks(template)]
+    return tuple((form, surroundings(template, field, form, marks)) for form in forms)
 
 
 def _arguments(form: Form, space: str, probe: Probe) -> str:

@@ -126,7 +126,7 @@ class StructuralTagWriter:
     def _triggered(self) -> Format:
         """Calls wherever a trigger stands in text."""
         tags: list[Format] = []
-        texts = [trigger.text for trigger in self._plan.triggers]
+        texts = list(dict.fromkeys(trigger.text for trigger in self._plan.triggers))
         for trigger in self._plan.triggers:
             tags += self._tags_behind(trigger)
         return {

@@ -82,7 +82,7 @@ class Drawer:
         if random_.random() < (0.9 if ending else 0.4):
             found = [byte for byte in preferred if byte in allowed]
             if found:
-                return found[0] if ending and random_.random() < 0.7 else random_.choice(found)
+                return int(found[0] if ending and random_.random() < 0.7 else random_.choice(found))
         if random_.random() < 0.6:
             plain = [byte for byte in allowed.tolist() if 0x20 <= byte < 0x7F]
             if plain:
