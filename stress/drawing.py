@@ -86,5 +86,5 @@ class Drawer:
         if random_.random() < 0.6:
             plain = [byte for byte in allowed.tolist() if 0x20 <= byte < 0x7F]
             if plain:
-                return random_.choice(plain)
+                return int(random_.choice(plain))
         return int(random_.choice(allowed.tolist()))

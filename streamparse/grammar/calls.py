@@ -57,6 +57,7 @@ class CallWriter:
     ends_turn: Sequence[str]
     near: Mapping[Form, Surroundings]
     heads: Sequence[str]
+    closes: Sequence[str]
     reserved: Sequence[str]
     _arguments: dict[tuple[Any, ...], Node | None] = field(default_factory=dict)
 
@@ -79,7 +80,7 @@ class CallWriter:
         for tool in tools:
             groups.setdefault(self._trigger_text(form, tool), []).append(tool)
         for text, called in groups.items():
-            behind = text.removeprefix(form.prompted) if text.startswith(form.prompted) else text
+            behind = text.removeprefix(form.prompted) if self.near[form].needs_prompted else text
             branches = []
             for tool in called:
                 parts = without_head(plain_start(form.opening), behind, self.shown_name(form, tool))
@@ -147,18 +148,19 @@ class CallWriter:
     def _trigger_text(self, form: Form, tool: Tool) -> str:
         """The shortest text by which the begin of a section is told from other text."""
         parts = plain_start(form.opening)
+        before = form.prompted if self.near[form].needs_prompted else ""
         usual = ""
         for part in parts:
             if isinstance(part, Slot):
                 break
             usual += usual_text((part,))
             if is_telling(usual) or usual in self.near[form].misread:
-                return next((head for head in self.heads if usual.startswith(head)), usual)
+                return before + next((head for head in self.heads if usual.startswith(head)), usual)
         rest = without_head(parts, usual, "")
         named = usual + self.shown_name(form, tool)
         if rest and isinstance(rest[0], Slot) and rest[0].kind == "name":
             named += leading(rest[1:], spaces=False)
-        return form.prompted + named
+        return before + named
 
     def arguments(self, form: Form, tool: Tool) -> Node | None:
         """The arguments of a tool as a form writes them; None where no call can keep the tool's schema."""
@@ -177,7 +179,7 @@ class CallWriter:
         parts = (*form.call, *form.end)
         at = next(at for at, part in enumerate(parts) if isinstance(part, Slot) and part.kind == "arguments")
         closing = [text.strip() for text in parts[at + 1 :] if isinstance(text, str)]
-        closing = [text for text in closing if is_telling(text)]
+        closing = [text for text in (*self.closes, *closing) if is_telling(text)]
         if form.argument is None:
             return tuple(dict.fromkeys([*closing, *self.near[form].unquotable]))
         marks = [

@@ -18,6 +18,7 @@ from streamparse.grammar.forms import Form
 from streamparse.grammar.marks import (
     CONTENT_FIELD,
     around,
+    closing_heads,
     delimiters,
     heads,
     is_telling,
@@ -89,6 +90,7 @@ def plan(template: ResponseTemplate, request: Request) -> Plan:
         turn_ends(template),
         known,
         heads(template, name),
+        closing_heads(template, name),
         reserved_names(template, name),
     )
     sections = [(form, found) for form in forms if (found := writer.section(form)) is not None]
@@ -98,19 +100,32 @@ def plan(template: ResponseTemplate, request: Request) -> Plan:
     _check_all_callable(writer, forms, request.tools)
     reasoning = reasoning_node(template, request.reasoning, heads(template, name))
     forms = [form for form, _ in sections]
-    calls = rules.define(
-        "calls", choice(_run(template, name, form, known[form], found, request) for form, found in sections)
+    first, later = (
+        rules.define(
+            "calls",
+            choice(_run(template, name, form, known[form], found, request, begins=begins) for form, found in sections),
+        )
+        for begins in (True, False)
     )
     result = Plan(
-        rules, EMPTY, reasoning, calls=calls, answer=answer, writer=writer, forms={f: known[f] for f in forms}
+        rules, EMPTY, reasoning, calls=first, answer=answer, writer=writer, forms={f: known[f] for f in forms}
     )
     if request.choice != "auto":
-        result.whole = sequence(reasoning, calls)
+        result.whole = _after_reasoning(reasoning, first, later)
     elif answer is not None:
-        result.whole = sequence(reasoning, choice([answer, calls]))
+        result.whole = choice([sequence(reasoning, answer), _after_reasoning(reasoning, first, later)])
     else:
         _in_text(result, template, name, request)
     return result
+
+
+def _after_reasoning(reasoning: Node, first: Node, later: Node) -> Node:
+    """Calls behind reasoning, or without it at the beginning of an answer."""
+    if reasoning == EMPTY:
+        return first
+    if isinstance(reasoning, Repeat):
+        return choice([first, sequence(reasoning.body, later)])
+    return sequence(reasoning, later)
 
 
 def _check_all_callable(writer: CallWriter, forms: Sequence[Form], tools: Sequence[Tool]) -> None:
@@ -128,17 +143,26 @@ def _run(
     near: Surroundings,
     section: tuple[Node, Node | None],
     request: Request,
+    *,
+    begins: bool,
 ) -> Node:
     """One section, or several where a section has one call; with the marks that may stand around them."""
     closed, unclosed = section
-    marks = [] if template.fields[name].policy.written else around(template, name)
-    mark = optional(sequence(choice(map(Text, marks)), WHITE_SPACE_RULE)) if marks else EMPTY
-    gap = optional(Text(form.prompted)) if form.prompted else WHITE_SPACE_RULE
+    mark = _marks(template, name)
+    prompted = Text(form.prompted) if near.needs_prompted else optional(Text(form.prompted))
+    gap = prompted if form.prompted else WHITE_SPACE_RULE
+    start = optional(Text(form.prompted)) if form.prompted and begins else gap
     last = closed if unclosed is None else choice([closed, unclosed])
     before: Node = EMPTY
     if form.between is None and request.parallel and near.further:
         before = Repeat(sequence(closed, gap), 0, None)
-    return sequence(gap, mark, before, last, WHITE_SPACE_RULE, mark if near.text_behind else EMPTY)
+    return sequence(start, mark, before, last, WHITE_SPACE_RULE, mark)
+
+
+def _marks(template: ResponseTemplate, name: str) -> Node:
+    """A mark that may stand around calls where the template doesn't say how they are written."""
+    marks = [] if template.fields[name].policy.written else around(template, name)
+    return optional(sequence(choice(map(Text, marks)), WHITE_SPACE_RULE)) if marks else EMPTY
 
 
 def _in_text(result: Plan, template: ResponseTemplate, name: str, request: Request) -> None:
@@ -167,7 +191,8 @@ def _in_text(result: Plan, template: ResponseTemplate, name: str, request: Reque
         elif near.text_behind:
             last.append((trigger, sequence(rest, tail)))
         else:
-            last.append((trigger, sequence(rest, _only_calls(result, trigger.form, request), WHITE_SPACE_RULE)))
+            further = _only_calls(result, trigger.form, request)
+            last.append((trigger, sequence(rest, further, WHITE_SPACE_RULE, _marks(template, name))))
         if trigger.unclosed is not None:
             last.append((trigger, trigger.unclosed))
     talk = Repeat(choice(sequence(up_to(each), rest) for each, rest in more), 0, None) if more else EMPTY
@@ -201,7 +226,7 @@ def _bare_start(result: Plan) -> Node | None:
     assert result.writer is not None
     branches = []
     for form in result.forms:
-        if form.prompted and not is_telling(leading(form.opening, spaces=True)):
+        if result.forms[form].needs_prompted:
             found = result.writer.section(form)
             branches += [] if found is None else [found[0]]
     return choice(branches) if branches else None

@@ -40,7 +40,7 @@ def name_ends(way: Parts) -> list[Parts]:
     """A way with white space behind the name, or with one line break or none there, which may be part of the name."""
     for at, part in enumerate(way[:-1]):
         if isinstance(part, Slot) and part.kind == "name" and isinstance(way[at + 1], Space):
-            return [way, (*way[: at + 1], *way[at + 2 :]), _joined([*way[: at + 1], "\n", *way[at + 2 :]])]
+            return [way, _joined([*way[: at + 1], "\n", *way[at + 2 :]]), (*way[: at + 1], *way[at + 2 :])]
     return [way]
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import regex
 
-from streamparse.errors import ArgumentError
+from streamparse.errors import ArgumentError, StreamparseError
 from streamparse.grammar.calls import Tool
 from streamparse.grammar.conversation import Plan, Request, plan
 from streamparse.grammar.forms import usual_text
@@ -201,10 +201,15 @@ def _reasoning_after(template: ResponseTemplate, prefix: str) -> str:
     if name is None:
         return "none"
     open_, seen = None, False
-    for event in ResponseParser(template, prefix, errors="report").initial_events:
+    try:
+        parser = ResponseParser(template, prefix)
+        events = [*parser.initial_events, *parser.feed("x")]  # by which a delimiter at the prompt's end is whole
+    except StreamparseError:
+        return "may"
+    for event in events:
         if event["type"] == "region_open":
             open_, seen = event["field"], seen or event["field"] == name
-        elif event["type"] in ("region_close", "region_malformed"):
+        elif event["type"] == "region_close":
             open_ = None
     if open_ == name and template.fields[name] is not template.implicit:
         return "opened"

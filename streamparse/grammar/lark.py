@@ -28,6 +28,7 @@ from streamparse.grammar.nodes import (
 )
 
 HEADER = "%llguidance {}\n\n"
+WHITE_SPACE = Rule("ws")
 
 
 def lark(rules: dict[str, Node], start: Node) -> str:
@@ -72,6 +73,8 @@ class _Writer:
             return short and len(others) == len(node.items) - 1 and all(map(self.is_regular, node.items))
         if isinstance(node, Repeat) and self.is_heavy(node.body):
             return False
+        if isinstance(node, Sequence) and self._ends_open(node):
+            return False
         return all(map(self.is_regular, children(node)))
 
     def is_heavy(self, node: Node) -> bool:
@@ -91,8 +94,8 @@ class _Writer:
 
     def item(self, node: Node) -> str:
         """A node within a rule."""
-        if self.is_regular(node):
-            return self.terminal(node)
+        if self.is_regular(node) and not (isinstance(node, Repeat) and self._ends_open(node)):
+            return " ".join(self.terminal(part) for part in self._trimmed(node))
         match node:
             case Rule(name):
                 return self.rule_name(name)
@@ -122,12 +125,47 @@ class _Writer:
             result.append(item)
         return [*result, *([sequence(*regular)] if regular else [])]
 
+    def _ends_open(self, node: Node) -> bool:
+        """Whether a node ends with something that may come again, or be left out, and is no run of characters.
+
+        As a terminal it would be taken to go on where what follows begins like it. A number's end is told from what
+        follows by its first character.
+        """
+        if isinstance(node, Sequence) and node.items:
+            return self._ends_open(node.items[-1])
+        if isinstance(node, Choice):
+            return any(map(self._ends_open, node.branches))
+        if not isinstance(node, Repeat) or node.minimum == node.maximum:
+            return False
+        if node.maximum == 1:
+            return not _is_part_of_number(node.body)
+        return not isinstance(node.body, Text | Chars) and not _is_one_character(node.body)
+
+    def _trimmed(self, node: Node) -> list[Node]:
+        """A regular node with the white space at its edges as nodes of their own.
+
+        Otherwise what begins or ends with white space in one place and without in another would not be told apart.
+        """
+        while isinstance(node, Rule) and node.name != "ws" and self._has_edge(self.rules[node.name]):
+            node = self.rules[node.name]
+        if not self._has_edge(node):
+            return [node]
+        assert isinstance(node, Sequence)
+        items = list(node.items)
+        start = next((at for at, item in enumerate(items) if item != WHITE_SPACE), len(items))
+        end = next((at for at in range(len(items), start, -1) if items[at - 1] != WHITE_SPACE), start)
+        middle = self._trimmed(sequence(*items[start:end])) if start < end else []
+        return [*items[:start][:1], *middle, *items[end:][:1]]
+
+    def _has_edge(self, node: Node) -> bool:
+        return isinstance(node, Sequence) and bool(node.items) and WHITE_SPACE in (node.items[0], node.items[-1])
+
     def _may_mislead(self, item: Node) -> bool:
         """Whether an item may be left out and is more than white space.
 
         At the end of a terminal it would be taken for begun where what follows begins alike.
         """
-        return is_nullable(item, self.rules) and not (isinstance(item, Rule) and item.name == "ws")
+        return is_nullable(item, self.rules) and item != WHITE_SPACE
 
     def terminal(self, node: Node) -> str:
         """A terminal for a node; with a question mark where the node may be empty, which no terminal is."""
@@ -263,6 +301,19 @@ def _regular_rules(rules: dict[str, Node]) -> set[str]:
     for name in rules:
         is_regular(name)
     return {name for name, regular in found.items() if regular and name != "start"}
+
+
+def _is_part_of_number(node: Node) -> bool:
+    """Whether a node begins as fractions, exponents and signs do."""
+    first = node.items[0] if isinstance(node, Sequence) and node.items else node
+    if isinstance(first, Text):
+        return first.text[:1] in ("-", ".")
+    return isinstance(first, Chars) and first.ranges == ((0x45, 0x45), (0x65, 0x65))
+
+
+def _is_one_character(node: Node) -> bool:
+    """Whether a node is a choice of characters."""
+    return isinstance(node, Choice) and all(isinstance(branch, Chars) for branch in node.branches)
 
 
 def _references(node: Node) -> list[str]:

@@ -55,6 +55,12 @@ def heads(template: ResponseTemplate, name: str) -> list[str]:
     return [head for head in dict.fromkeys(found) if is_telling(head) and not any(head in other for other in others)]
 
 
+def closing_heads(template: ResponseTemplate, name: str) -> list[str]:
+    """The telling texts that a field's closes begin with."""
+    found = [leading(way, spaces=False) for way in delimiter_ways(template, name, "close")]
+    return [head for head in dict.fromkeys(found) if is_telling(head)]
+
+
 def reserved_names(template: ResponseTemplate, name: str) -> list[str]:
     """The keys of a call's parts, which no call's name can be where the name is a key itself."""
     shape = template.fields[name].policy.calls

@@ -44,7 +44,8 @@ class Surroundings:
     """What may stand around a form's sections, and in them.
 
     ``text_before`` and ``text_behind`` a section, ``further`` sections; ``unquotable`` are the marks that no value
-    can have in it; ``misread`` are the begins of calls that text can't have in it before a call.
+    can have in it; ``misread`` are the begins of calls that text can't have in it before a call;
+    ``needs_prompted`` says that what the prompt may have written has to be written but at the beginning of an answer.
     """
 
     text_before: bool
@@ -52,6 +53,7 @@ class Surroundings:
     further: bool
     unquotable: tuple[str, ...] = ()
     misread: tuple[str, ...] = ()
+    needs_prompted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ def surroundings(template: ResponseTemplate, field: str, form: Form, marks: Sequ
         reads(one + one, 2) and reads(f"{one}\n{one}", 2),
         tuple(unquotable),
         tuple(sorted(begin for begin in begins if not _is_text(begin, reads, one))),
+        bool(form.prompted) and not reads("so " + section(replace(form, prompted=""), 1, ""), 1),
     )
 
 
@@ -214,11 +217,24 @@ def sample(node: Node) -> str:
     return ""
 
 
+def _is_like(form: Form, other: Form) -> bool:
+    """Whether two forms differ in white space that may be left out at most."""
+
+    def plain(parts: Parts) -> Parts:
+        return tuple(part for part in parts if not isinstance(part, Space))
+
+    return (plain(form.opening), plain(form.end), form.argument) == (
+        plain(other.opening),
+        plain(other.end),
+        other.argument,
+    )
+
+
 def kept(template: ResponseTemplate, field: str, forms: Iterable[Form], most: int) -> list[Form]:
     """The first readable forms, at most so many."""
     found: list[Form] = []
     for form in forms:
-        if form not in found and readable(template, field, form):
+        if not any(_is_like(form, other) for other in found) and readable(template, field, form):
             found.append(form)
             if len(found) == most:
                 break
