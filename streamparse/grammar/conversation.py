@@ -53,7 +53,8 @@ class Plan:
     """A generation in parts: ``whole`` is all of it.
 
     ``reasoning`` is what may come first, ``calls`` the calls where they are required, ``triggers`` what begins a
-    section in text and what follows it, ``triggered`` all from the first trigger on, where calls are optional.
+    section in text and what follows it, ``triggered`` all from the first trigger on, where calls are
+    optional, and ``never`` what text may not have in it besides.
     """
 
     rules: Rules
@@ -63,6 +64,7 @@ class Plan:
     answer: Node | None = None
     triggers: list[Trigger] = field(default_factory=list)
     triggered: Node | None = None
+    never: list[str] = field(default_factory=list)
     writer: CallWriter | None = None
     forms: dict[Form, Surroundings] = field(default_factory=dict)
 
@@ -173,7 +175,7 @@ def _in_text(result: Plan, template: ResponseTemplate, name: str, request: Reque
     texts = list(dict.fromkeys(trigger.text for trigger in triggers))
     misread = [begin for near in result.forms.values() for begin in near.misread]
     never = [head for head in (*heads(template, name), *misread) if not any(head in text for text in texts)]
-    result.triggers = triggers
+    result.triggers, result.never = triggers, never
 
     def up_to(trigger: Trigger) -> Node:
         return FreeText(trigger.text, tuple(text for text in (*texts, *never) if text not in trigger.text))

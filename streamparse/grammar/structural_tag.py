@@ -113,7 +113,8 @@ class StructuralTagWriter:
         assert self._plan.writer is not None
         if form.content == "json" and dialect_of(form).kind == "json":
             schema = {"type": "object"} if tool.schema is None else tool.schema
-            return {"type": "json_schema", "json_schema": schema}
+            written = {"type": "json_schema", "json_schema": schema}
+            return written | ({"any_order": True} if self._request.any_order else {})
         node = self._plan.writer.arguments(form, tool)
         assert node is not None
         return self._ebnf(node)
@@ -134,6 +135,7 @@ class StructuralTagWriter:
             "triggers": texts,
             "tags": tags,
             "stop_after_first": not self._request.parallel,
+            "excludes": list(dict.fromkeys(self._plan.never)),
         }
 
     def _tags_behind(self, trigger: Trigger) -> list[Format]:
