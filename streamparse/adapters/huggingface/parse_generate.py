@@ -10,11 +10,13 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from streamparse.adapters.huggingface.constrained import grammar_processor
 from streamparse.adapters.huggingface.finish import Ending
 from streamparse.adapters.huggingface.prompt import chat_prompt
 from streamparse.adapters.huggingface.token_streamer import AHEAD, TokenStreamer
 from streamparse.arguments import ErrorMode
 from streamparse.errors import SourceError
+from streamparse.grammar import Grammar
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.stream import ParseStream, parse_stream
 from streamparse.template import TemplateSource
@@ -36,6 +38,7 @@ def parse_generate(
     without: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     ahead: int = AHEAD,
+    grammar: Grammar | None = None,
     **generate_arguments: Any,
 ) -> ParseStream:
     """Have a Hugging Face model answer a conversation; iterate over the result for events.
@@ -49,6 +52,9 @@ def parse_generate(
     ``stopping_criteria`` and so on. It runs in a thread, at most ``ahead`` tokens ahead of the reader. Besides what
     the model's config says, the tokenizer's ``eos_token_id`` ends a turn. The other arguments are those of
     ``parse_stream``; delimiters are recognized by token, and ``spans`` count tokens too.
+
+    ``grammar`` keeps the model within what ``to_grammar`` wrote for ``"lark"`` or ``"structural_tag"``; its masks need
+    the extra ``llguidance`` or ``xgrammar``.
 
     The stream ends and is closed as any ``ParseStream``: after ``async with``, ``aclose()`` or a cancellation the model
     has stopped, after the token that it was writing. (One step of the model can't be interrupted: where it takes
@@ -78,6 +84,9 @@ def parse_generate(
     arguments = {**_end_of_turn(model, tokenizer, generate_arguments), **generate_arguments}
     streamer = TokenStreamer(ahead=ahead, ending=Ending.of(model, arguments))
     arguments["stopping_criteria"] = [*(arguments.get("stopping_criteria") or ()), streamer.stop]
+    if grammar is not None:
+        masks = grammar_processor(grammar, tokenizer, _vocabulary(model))
+        arguments["logits_processor"] = [*(arguments.get("logits_processor") or ()), masks]
     generate = partial(model.generate, **{**prompt.inputs, **arguments}, streamer=streamer)
     return parse_stream(
         streamer.source(generate),
@@ -92,6 +101,13 @@ def parse_generate(
         without=without,
         limits=limits,
     )
+
+
+def _vocabulary(model: Any) -> int | None:
+    """How many scores a model gives."""
+    config = getattr(model, "config", None)
+    count = getattr(config, "vocab_size", None) or getattr(getattr(config, "text_config", None), "vocab_size", None)
+    return count if isinstance(count, int) else None
 
 
 def _template_of(tokenizer: Any, chat_template: str | None, switches: Mapping[str, Any]) -> TemplateSource:
