@@ -6,8 +6,6 @@ It runs where ``xllamacpp`` and the package that carries SmolLM2's weights are i
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, files
 from importlib.util import find_spec
@@ -56,14 +54,14 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Any]:
+def server() -> Any:
     library = import_module("xllamacpp")
     parameters = library.CommonParams()
     parameters.model.path = weights()
     parameters.n_ctx, parameters.n_parallel = 1024, 1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 2
     parameters.warmup = False
-    yield library.Server(parameters)
+    return library.Server(parameters)
 
 
 def complete(server: Any, fields: dict[str, Any], seed: int) -> str:
