@@ -156,6 +156,8 @@ class CallWriter:
             usual += usual_text((part,))
             if is_telling(usual) or usual in self.near[form].misread:
                 return before + next((head for head in self.heads if usual.startswith(head)), usual)
+            if before and usual and is_telling(before + usual):
+                return before + usual
         rest = without_head(parts, usual, "")
         named = usual + self.shown_name(form, tool)
         if rest and isinstance(rest[0], Slot) and rest[0].kind == "name":

@@ -45,6 +45,11 @@ class _Writer:
         self.terminals: dict[str, str] = {}
         self.by_expression: dict[str, str] = {}
         self.regular = _regular_rules(rules)
+        # What is known of a node, by its identity; ``_kept`` keeps each alive, so that no identity comes twice.
+        self._is_regular: dict[int, bool] = {}
+        self._is_heavy: dict[int, bool] = {}
+        self._patterns: dict[int, str | None] = {}
+        self._kept: list[Node] = []
 
     def grammar(self) -> str:
         """The whole text."""
@@ -60,7 +65,14 @@ class _Writer:
         return "start" if name == "start" else "r_" + name.replace("-", "_")
 
     def is_regular(self, node: Node) -> bool:
-        """Whether a node is a terminal, or part of one.
+        """Whether a node is a terminal, or part of one."""
+        if (known := self._is_regular.get(id(node))) is None:
+            self._kept.append(node)
+            known = self._is_regular[id(node)] = self._find_regular(node)
+        return known
+
+    def _find_regular(self, node: Node) -> bool:
+        """Find out whether a node is a terminal, or part of one.
 
         Where demands are intersected, a terminal of its own keeps the automaton small: nothing but a character or two
         is joined with it.
@@ -79,6 +91,12 @@ class _Writer:
 
     def is_heavy(self, node: Node) -> bool:
         """Whether a node has intersections in it."""
+        if (known := self._is_heavy.get(id(node))) is None:
+            self._kept.append(node)
+            known = self._is_heavy[id(node)] = self._find_heavy(node)
+        return known
+
+    def _find_heavy(self, node: Node) -> bool:
         if isinstance(node, Rule):
             return node.name in self.regular and self.is_heavy(self.rules[node.name])
         return (
@@ -256,6 +274,12 @@ class _Writer:
 
     def pattern(self, node: Node) -> str | None:
         """A regular expression for a node; None where it needs more than one."""
+        if id(node) not in self._patterns:
+            self._kept.append(node)
+            self._patterns[id(node)] = self._find_pattern(node)
+        return self._patterns[id(node)]
+
+    def _find_pattern(self, node: Node) -> str | None:
         match node:
             case Text(text):
                 return escaped(text)

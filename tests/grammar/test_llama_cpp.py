@@ -67,7 +67,6 @@ def server() -> Any:
 def complete(server: Any, fields: dict[str, Any], seed: int) -> str:
     request = {"prompt": PROMPT, "n_predict": MOST_TOKENS, "temperature": 0.8, "seed": seed, "special": True} | fields
     answer = server.handle_completions(request)
-    answer = json.loads(answer) if isinstance(answer, str | bytes) else answer
     return str(answer["content"] if "content" in answer else answer["choices"][0]["text"])
 
 

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.skipif(
 CALLS = {
     "qwen3": '<tool_call>\n{"name": "f", "arguments": {"n": 3}}\n</tool_call>',
     "qwen3_coder": "<tool_call>\n<function=f>\n<parameter=n>3</parameter>\n</function>\n</tool_call>",
-    "deepseek_v31": '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{"n": 3}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
     "lfm2": "<|tool_call_start|>[f(n=3)]<|tool_call_end|>",
     "gemma4": "<|tool_call>call:f{n:3}<tool_call|>",
 }
