@@ -60,6 +60,8 @@ class CallWriter:
     closes: Sequence[str]
     reserved: Sequence[str]
     _arguments: dict[tuple[Any, ...], Node | None] = field(default_factory=dict)
+    _callable: dict[Form, list[Tool]] = field(default_factory=dict)
+    _dialects: dict[Form, Json] = field(default_factory=dict)
 
     def section(self, form: Form) -> tuple[Node, Node | None] | None:
         """A whole section, and one without its close where the generation's end may stand for it.
@@ -136,7 +138,12 @@ class CallWriter:
 
     def callable_in(self, form: Form) -> list[Tool]:
         """The tools that a form can call."""
-        return [tool for tool in self.tools if self._can_name(form, tool) and self.arguments(form, tool) is not None]
+        if (found := self._callable.get(form)) is None:
+            found = [
+                tool for tool in self.tools if self._can_name(form, tool) and self.arguments(form, tool) is not None
+            ]
+            self._callable[form] = found
+        return found
 
     def _can_name(self, form: Form, tool: Tool) -> bool:
         if form.content == "python":
@@ -166,7 +173,8 @@ class CallWriter:
 
     def arguments(self, form: Form, tool: Tool) -> Node | None:
         """The arguments of a tool as a form writes them; None where no call can keep the tool's schema."""
-        dialect = dialect_of(form, self._never(form))
+        if (dialect := self._dialects.get(form)) is None:
+            dialect = self._dialects[form] = dialect_of(form, self._never(form))
         key = (tool.name, form.content, dialect.name, form.delimiters, form.argument)
         if key not in self._arguments:
             self._arguments[key] = self._written(form, tool, dialect)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from streamparse.grammar.characters import class_ranges, contains, intersection
@@ -171,18 +172,19 @@ def _behind_is_text(way: Parts) -> bool:
     )
 
 
-def delimiter_ways(template: ResponseTemplate, name: str, side: str) -> list[Parts]:
+@lru_cache(maxsize=1024)
+def delimiter_ways(template: ResponseTemplate, name: str, side: str) -> tuple[Parts, ...]:
     """The ways to write a field's open or close delimiter; none where it has none."""
     raw = template.source["fields"][name]
     if (literal := raw.get(side)) is not None:
-        return [(text,) for text in ([literal] if isinstance(literal, str) else literal)]
+        return tuple((text,) for text in ([literal] if isinstance(literal, str) else literal))
     pattern = raw.get(f"{side}_pattern")
     if pattern is None:
-        return []
+        return ()
     try:
-        return list(itertools.islice(ways_of(syntax.parse(pattern)), MOST_WAYS))
+        return tuple(itertools.islice(ways_of(syntax.parse(pattern)), MOST_WAYS))
     except (syntax.UnsupportedSyntax, Inexpressible):
-        return []
+        return ()
 
 
 def ways_of(node: syntax.Node, **groups: str) -> Iterator[Parts]:

@@ -124,6 +124,8 @@ class _Writer:
                 others = [branch for branch in branches if not self.is_regular(branch)]
                 together = [Choice(tuple(regular))] if len(regular) > 1 else regular
                 return "(" + " | ".join(self.item(branch) for branch in [*together, *others]) + ")"
+            case Repeat(maximum=0):
+                return '""'
             case Repeat(body, least, most):
                 inner = f"({self.item(body)})"
                 marks = {(0, None): "*", (1, None): "+", (0, 1): "?", (1, 1): ""}

@@ -338,7 +338,7 @@ class SchemaWriter:
             return sequence("[", WHITE_SPACE_RULE, "]")
         separator = sequence(WHITE_SPACE_RULE, ",", WHITE_SPACE_RULE)
         more = Repeat(sequence(separator, item), max(0, minimum - 1), None if maximum is None else maximum - 1)
-        items = sequence(item, more)
+        items = item if maximum == 1 else sequence(item, more)
         return sequence("[", WHITE_SPACE_RULE, items if minimum else optional(items), WHITE_SPACE_RULE, "]")
 
     def _object(self, schema: dict[str, Any], where: str) -> Node | None:
