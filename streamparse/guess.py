@@ -201,11 +201,21 @@ def _reading(
 
 def _prefixes(template: ResponseTemplate) -> Iterator[str]:
     """How a prompt ends that opens a region of text itself, such as reasoning."""
-    anchor = _example(template.start_anchor)
+    anchor = _beginning_of_turn(template.start_anchor)
     for field in template.fields.values():
         opened = _example(field.open) if field.streams else None
         if anchor and opened:
             yield anchor + opened
+
+
+def _beginning_of_turn(anchor: Delimiter | None) -> str | None:
+    """A literal of a start anchor behind which the message begins; one that ends another turn takes in what follows."""
+    if anchor is None:
+        return None
+    if anchor.literals:
+        return anchor.literals[-1]
+    whole = anchor.compiled.fullmatch
+    return next((part for part in _literal_parts(anchor) if part and whole(part) and not whole(part + "x")), None)
 
 
 def _example(delimiter: Delimiter | None) -> str | None:

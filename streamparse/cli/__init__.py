@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import NoReturn
 
-from streamparse.cli import demo, guess, infer, parse, serve, templates, worker
+from streamparse.cli import demo, grammar, guess, infer, parse, serve, templates, worker
 from streamparse.cli.command import FAULTY, INTERRUPTED, PIPE_CLOSED, USAGE, Command, UsageError
 from streamparse.cli.lines import in_terms_of_flags, one_line
 from streamparse.errors import StreamparseError, TemplateError
@@ -24,6 +24,7 @@ COMMANDS: dict[str, Command] = {
     "guess": guess.COMMAND,
     "templates": templates.COMMAND,
     "infer": infer.COMMAND,
+    "grammar": grammar.COMMAND,
     "demo": demo.COMMAND,
     "serve": serve.COMMAND,
     "worker": worker.COMMAND,

@@ -188,7 +188,7 @@ def takes_any_text(branches: Branches) -> bool:
 
 
 def exact_value(text: str) -> Any:
-    """Read a text that is exactly one JSON value; raises ValueError for any other, and for a number in another form.
+    r"""Read a text that is exactly one JSON value; raises ValueError for any other, and for a number in another form.
 
     White space is allowed around objects and lists only.
 

@@ -57,6 +57,7 @@ class FieldPolicy:
     ``ends_with_value``: the region also ends where its value is complete by its own syntax. ``alternatives``: other
     readings, tried in order. ``calls``: used instead of the transform. ``strip``: which white space at the edges of a
     text value goes: ``all``, one ``newline`` a side, or ``none``. ``join``: what stands between several texts.
+    ``written``: how the family writes its regions, for grammars (``streamparse.grammar.forms``).
     """
 
     ends_with_value: bool = False
@@ -64,6 +65,7 @@ class FieldPolicy:
     calls: CallShape | None = None
     strip: str = "all"
     join: str = "\n"
+    written: tuple[Mapping[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ def read_field_policy(source: Mapping[str, Any], name: str, limits: Limits = DEF
         calls=None if calls is None else _call_shape(calls),
         strip=raw.get("strip", "all"),
         join=raw.get("join", "\n"),
+        written=tuple(raw.get("written", ())),
     )
 
 

@@ -32,7 +32,7 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
         ("kimi_k2", '{"pattern": "\\d+"}', {"pattern": "\\d+"}),
         ("gemma4", '{command:<|"|>look<|"|>angle:90}', {"command": "look", "angle": 90}),
         ("qwen3_5", "\n<parameter=a>\nx\n<parameter=b>\ny\n</parameter>\n", {"a": "x", "b": "y"}),
-        ("seed_oss", "<parameter=a>\nx </parameter> y\n</parameter>\n</function>", {"a": "x </parameter> y"}),
+        ("seed_oss", "<parameter=a>\nx </parameter> y\n</parameter>\n</function>", {"a": "\nx </parameter> y\n"}),
         ("glm45", "<arg_key>a</arg_key></arg_key><arg_value>1</arg_value>", {"a": 1}),
         ("minimax_m2", '<parameter name="a">x</param>\n<parameter name="b">y</parameter>', {"a": "x", "b": "y"}),
         ("lfm2", "[f(a='x\ny')]", [call("f", a="x\ny")]),

@@ -10,12 +10,14 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from streamparse.adapters.huggingface.constrained import grammar_processor
 from streamparse.adapters.huggingface.finish import Ending
 from streamparse.adapters.huggingface.prompt import chat_prompt
 from streamparse.adapters.huggingface.stop_text import StopText, stop_strings_in
 from streamparse.adapters.huggingface.token_streamer import AHEAD, TokenStreamer
 from streamparse.arguments import ErrorMode
 from streamparse.errors import SourceError
+from streamparse.grammar import Grammar
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.stream import ParseStream, parse_stream
 from streamparse.template import TemplateSource
@@ -39,6 +41,7 @@ def parse_generate(
     limits: Limits = DEFAULT_LIMITS,
     ahead: int = AHEAD,
     stop_strings: str | Sequence[str] | None = None,
+    grammar: Grammar | None = None,
     **generate_arguments: Any,
 ) -> ParseStream:
     """Have a Hugging Face model answer a conversation; iterate over the result for events.
@@ -57,6 +60,9 @@ def parse_generate(
     text is left out of the message, with all behind it, as completion servers do with ``stop``; ``finish_reason`` is
     ``"stop"``. The parser gets text then, as a stop string may end within a token, so delimiters are recognized by
     their text, and ``spans`` count characters only.
+
+    ``grammar`` keeps the model within what ``to_grammar`` wrote for ``"lark"`` or ``"structural_tag"``; its masks need
+    the extra ``llguidance`` or ``xgrammar``.
 
     The stream ends and is closed as any ``ParseStream``: after ``async with``, ``aclose()`` or a cancellation the model
     has stopped, after the token that it was writing. (One step of the model can't be interrupted: where it takes
@@ -89,6 +95,9 @@ def parse_generate(
     arguments = {**_end_of_turn(model, tokenizer, generate_arguments), **generate_arguments}
     streamer = TokenStreamer(ahead=ahead, ending=Ending.of(model, arguments))
     arguments["stopping_criteria"] = [*(arguments.get("stopping_criteria") or ()), streamer.stop]
+    if grammar is not None:
+        masks = grammar_processor(grammar, tokenizer, _vocabulary(model))
+        arguments["logits_processor"] = [*(arguments.get("logits_processor") or ()), masks]
     generate = partial(model.generate, **{**prompt.inputs, **arguments}, streamer=streamer)
     return parse_stream(
         streamer.source(generate),
@@ -104,6 +113,13 @@ def parse_generate(
         without=without,
         limits=limits,
     )
+
+
+def _vocabulary(model: Any) -> int | None:
+    """How many scores a model gives."""
+    config = getattr(model, "config", None)
+    count = getattr(config, "vocab_size", None) or getattr(getattr(config, "text_config", None), "vocab_size", None)
+    return count if isinstance(count, int) else None
 
 
 def _template_of(tokenizer: Any, chat_template: str | None, switches: Mapping[str, Any]) -> TemplateSource:

@@ -29,7 +29,7 @@ from streamparse.adapters.kafka.errors import KafkaError
 from streamparse.adapters.kafka.output import EventReader, NumberedEvent
 from streamparse.adapters.kafka.settings import CLIENT_LOG, PREFETCHED_KILOBYTES
 from streamparse.adapters.kafka.wire import Headers
-from streamparse.events import Event
+from streamparse.events import Event, RawEvent
 from streamparse.graph.event_loop import soon_caller
 from streamparse.graph.source import End
 
@@ -358,7 +358,7 @@ class Following:
         if new:
             self.last = new[-1].number
             if self._reader.over:
-                event = new[-1].event
+                event: RawEvent = new[-1].event
                 self.end = End(event.get("finish_reason"), event.get("usage"))
         return new
 

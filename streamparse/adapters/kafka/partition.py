@@ -21,7 +21,7 @@ from streamparse.adapters.kafka.output import LAST_EVENTS, EventRecord
 from streamparse.adapters.kafka.templates import Beginnings
 from streamparse.adapters.kafka.wire import CANCELLED, Begin, Headers, Record, read_content, read_key, trace_of
 from streamparse.errors import LimitError, SnapshotError, StreamparseError
-from streamparse.events import error_event
+from streamparse.events import Event, error_event
 from streamparse.graph.chunks import EXPIRED, Open
 from streamparse.graph.keyed import KeyedParser
 from streamparse.graph.source import End
@@ -309,7 +309,7 @@ class PartitionParser:
 
     def _lose(self, key: str, saved: Saved, reason: str) -> None:
         """Note a generation whose state can't be made again, and its error."""
-        events = [error_event(SnapshotError(reason), {}, [])]
+        events: list[Event] = [error_event(SnapshotError(reason), {}, [])]
         self._lost.events.append(EventRecord(key, saved.number + LOST, events, saved.trace))
         self._changed[key] = None
 

@@ -36,7 +36,8 @@ def test_a_chat_template_is_inferred_from() -> None:
     for chat in (CHAT_TEMPLATE, json.dumps({"chat_template": CHAT_TEMPLATE})):
         made = requested({"text": "Hi<|end|>", "template": {"chat": chat}})
         assert made.template_name == "inferred, verified"
-        assert made.template.source["start_anchor"] == "<|assistant|>"
+        assert made.template.start_anchor is not None
+        assert made.template.start_anchor.compiled.fullmatch("<|assistant|>")
 
 
 def test_tools_and_mode_reach_the_parser() -> None:
