@@ -215,7 +215,8 @@ def _beginning_of_turn(anchor: Delimiter | None) -> str | None:
     if anchor.literals:
         return anchor.literals[-1]
     whole = anchor.compiled.fullmatch
-    return next((part for part in _literal_parts(anchor) if part and whole(part) and not whole(part + "x")), None)
+    marks = (part + ending for part in _literal_parts(anchor) if part for ending in ("", "\n"))
+    return next((mark for mark in marks if whole(mark) and not whole(mark + "x")), None)
 
 
 def _example(delimiter: Delimiter | None) -> str | None:

@@ -194,7 +194,7 @@ def exact_value(text: str) -> Any:
 
     >>> exact_value("42"), exact_value("[1, 2]\n")
     (42, [1, 2])
-    >>> exact_value("007")
+    >>> exact_value("4.10")
     Traceback (most recent call last):
     ValueError: not exactly a JSON value
     """

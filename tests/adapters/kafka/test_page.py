@@ -27,7 +27,7 @@ PATIENCE = 60.0
 
 def program(name: str, folder: Path) -> str:
     """A program of the page, as a file."""
-    found = re.search(rf"```python\n(# {name}\n.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    found = re.search(rf"```python\n(# Needs: the file name {name},.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert found
     path = folder / name
     path.write_text(found[1], encoding="utf-8")
