@@ -188,6 +188,7 @@ CHECKS: tuple[Check, ...] = (
     Check("required", "a required call", "chat", model.RECORDED, _calls(model.RECORD), {"tool_choice": "required"}),
     Check("record by call", "a record by call", "by_call", model.RECORDED, _records),
     Check("record by schema", "a record by schema", "by_schema", model.AS_JSON, _records),
+    Check("odd history", "a history with oddities", "odd", model.GREETING, _answers(model.GREETED)),
     Check("401", "a wrong key", "chat", model.GREETING, _fails_with(401), key=False, otherwise="agent"),
     Check("400", "what the engine refuses", "chat", model.FAULTY, _fails_with(400), otherwise="agent"),
     Check("429", "an engine that is full", "chat", model.REFUSED, _fails_with(429, "7"), otherwise="agent"),
