@@ -43,8 +43,8 @@ FAULTY = "Is this request understood?"
 FAILING = "Will the connection hold?"
 """The questions, each of which is one scene."""
 
-RECORDERS = ("WeatherRecord", "final_result")
-"""Tools by which frameworks have an answer as data."""
+RECORDER = re.compile(r"\w*WeatherRecord|final_result")
+"""Tools by which frameworks have an answer as data; instructor's streams name theirs ``PartialWeatherRecord``."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ class ScriptedModel:
         return Said(text[: city + 2] + _CLOSERS.sub("", text[city + 4 :], count=1))
 
     def _records(self, prompt: str, answered: bool) -> Said:
-        name = next((name for name in RECORDERS if name in prompt), TOOL)
+        recorder = RECORDER.search(prompt)
+        name = recorder[0] if recorder else TOOL
         return self._answers(prompt, ANSWER) if answered else self._calls(prompt, [(name, RECORD)])
 
     def _writes_json(self, prompt: str, _answered: bool) -> Said:

@@ -74,3 +74,11 @@ def test_it_goes_on_with_a_call_that_the_prompt_has_begun() -> None:
     (qwen,) = (family for family in families() if family.name == "qwen3")
     prompt = f'<|im_start|>user\n{model.QUESTION}<|im_end|>\n<|im_start|>assistant\n<tool_call>\n{{"name": "'
     assert model.ScriptedModel(qwen.form).completes(prompt).text.startswith('get_weather", "arguments"')
+
+
+@pytest.mark.parametrize("name", ["WeatherRecord", "PartialWeatherRecord", "final_result"])
+def test_a_record_is_a_call_of_the_tool_that_the_framework_gives(name: str) -> None:
+    (qwen,) = (family for family in families() if family.name == "qwen3")
+    prompt = f"{name}\n<|im_start|>user\n{model.RECORDED}<|im_end|>\n<|im_start|>assistant\n"
+    begun = f'<tool_call>\n{{"name": "{name}", "arguments":'
+    assert model.ScriptedModel(qwen.form).completes(prompt + begun).text.startswith(' {"city": "Rome"')
