@@ -8,6 +8,7 @@ python -m clients --part agents --family gemma4
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ PARTS = ("clients", "real", "agents")
 def main() -> int:
     """Try what was asked for; 1 if anything failed."""
     arguments = _parser().parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what it has started ends too
     logs = Path(tempfile.mkdtemp(prefix="clients-"))
     print(f"what the programs say is in {logs}", flush=True)
     results = Results(arguments.results)

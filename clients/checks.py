@@ -30,6 +30,8 @@ class Check:
     """Whether the client has the right API key."""
     otherwise: str = ""
     """The task of programs that have no such task."""
+    whole_calls: bool = False
+    """Whether ``serve`` runs with ``--whole-calls``."""
     streams: bool = True
     """Whether there is a difference between a stream and a whole answer."""
 
@@ -174,6 +176,10 @@ CHECKS: tuple[Check, ...] = (
     *(
         Check(f"{task} {name}", f"{name} ({task})", task, question, _runs_nothing)
         for task in ("chat", "agent")
+        for name, question in CUTS.items()
+    ),
+    *(
+        Check(f"whole {name}", f"{name}, `--whole-calls` (chat)", "chat", question, _runs_nothing, whole_calls=True)
         for name, question in CUTS.items()
     ),
     Check(

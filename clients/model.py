@@ -1,6 +1,6 @@
 """A model that follows a script: what it writes after a prompt, in its family's own format.
 
-In:  a prompt as a chat template renders it.
+In:  a prompt as a chat template renders it, and whether the request asks the engine for JSON.
 Out: the text that goes on from there, and why it ends.
 
 The question that stands last in the prompt says which scene is played, and a tool's result behind it that the tool has
@@ -63,8 +63,10 @@ class ScriptedModel:
     def __init__(self, form: Form) -> None:
         self._form = form
 
-    def completes(self, prompt: str) -> Said:
-        """What it writes after the prompt."""
+    def completes(self, prompt: str, *, held: bool = False) -> Said:
+        """What it writes after the prompt; ``held`` to JSON by its engine, it can't write anything else."""
+        if held:
+            return Said(json.dumps(RECORD))
         scene = max(_SCENES, key=prompt.rfind)
         where = prompt.rfind(scene)
         assert where >= 0, f"the prompt has no question of the script: {prompt!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -82,3 +83,11 @@ def test_a_record_is_a_call_of_the_tool_that_the_framework_gives(name: str) -> N
     prompt = f"{name}\n<|im_start|>user\n{model.RECORDED}<|im_end|>\n<|im_start|>assistant\n"
     begun = f'<tool_call>\n{{"name": "{name}", "arguments":'
     assert model.ScriptedModel(qwen.form).completes(prompt + begun).text.startswith(' {"city": "Rome"')
+
+
+@every_family
+def test_it_writes_json_alone_where_its_engine_holds_it_to_that(family: Family) -> None:
+    prompt = PromptRenderer(ChatTemplate(family.own_template())).render(asked(model.AS_JSON), [])
+    writes = model.ScriptedModel(family.form).completes
+    assert json.loads(writes(prompt, held=True).text) == model.RECORD
+    assert family.form.reasoning is None or writes(prompt).text != writes(prompt, held=True).text
