@@ -13,13 +13,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from streamparse import response_template_names
-from tests.field.forms import FORMS, Form
+from tests.field.forms import FORMS, Form, compact, each
 
 SHARED = Path(os.environ.get("STREAMPARSE_SHARED", Path(__file__).parents[2] / "shared"))
 PUBLIC = SHARED / "cases" / "chat" / "chat_templates"
 
 CHOSEN_FORMS = {"mistral": "names with arguments"}
 """The form that a family's models write today, where it isn't the first one."""
+
+IN_HISTORY = {
+    "gpt_oss": each(
+        "<|start|>assistant to=functions.",
+        lambda call: f"{call[0]}<|channel|>commentary json<|message|>{compact(call[1])}",
+        "<|call|>",
+        "",
+    )
+}
+"""How public chat templates write calls, where the family's models write them in another way too."""
 
 SAME_FORM = {"qwen3_coder": "qwen3_5", "qwen3_thinking": "qwen3"}
 
@@ -65,6 +75,12 @@ class Family:
 
     name: str
     form: Form
+
+    @property
+    def in_history(self) -> tuple[Form, ...]:
+        """The form in which its public chat template writes calls, and so may begin one; none where it is the same."""
+        calls = IN_HISTORY.get(self.name)
+        return () if calls is None else (replace(self.form, calls=calls),)
 
     def public_template(self) -> str | None:
         """The text of a public chat template, None where there is none."""

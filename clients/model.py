@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,10 +59,11 @@ class Said:
 
 
 class ScriptedModel:
-    """A model of one family."""
+    """A model of one family: how it writes, and in which other forms it goes on with a call that has begun so."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: Form, in_history: Sequence[Form] = ()) -> None:
         self._form = form
+        self._in_history = in_history
 
     def completes(self, prompt: str, *, held: bool = False) -> Said:
         """What it writes after the prompt; ``held`` to JSON by its engine, it can't write anything else."""
@@ -77,12 +79,14 @@ class ScriptedModel:
             return self._calls(prompt, [("final_answer", {"answer": text})])
         return Said(self._thought(prompt) + self._form.says(text))
 
-    def _calls(self, prompt: str, calls: list[Call]) -> Said:
-        text = self._form.calls(calls)
-        begun = _overlap(prompt, text)
-        if begun > _overlap(self._form.prompt, text):  # more than what each assistant's turn begins with
-            return Said(text[begun:])
-        return Said(self._thought(prompt) + text)
+    def _calls(self, prompt: str, calls: list[Call], words: str = "") -> Said:
+        """Calls, with words before them unless the prompt has begun the first one."""
+        for form in (self._form, *self._in_history):
+            text = form.calls(calls)
+            begun = _overlap(prompt, text)
+            if begun > _overlap(form.prompt, text):  # more than what each assistant's turn begins with
+                return Said(text[begun:])
+        return Said(self._thought(prompt) + words + self._form.calls(calls))
 
     def _greets(self, prompt: str, _answered: bool) -> Said:
         return self._answers(prompt, GREETED)
@@ -93,7 +97,7 @@ class ScriptedModel:
     def _looks_up_and_says_so(self, prompt: str, answered: bool) -> Said:
         if answered:
             return self._answers(prompt, ANSWER)
-        return Said(self._thought(prompt) + self._form.says(WORDS) + self._form.calls([(TOOL, ARGUMENTS)]))
+        return self._calls(prompt, [(TOOL, ARGUMENTS)], self._form.says(WORDS))
 
     def _compares(self, prompt: str, answered: bool) -> Said:
         if answered:

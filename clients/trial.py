@@ -81,7 +81,7 @@ class Trials:
             checks = [check for check in checks if check.question != model.TWO or check.task != "agent"]
         log_of_whole = self._logs / f"serve --whole-calls {label}.log"
         with (
-            upstream(model.ScriptedModel(family.form)) as up,
+            upstream(model.ScriptedModel(family.form, family.in_history)) as up,
             serving(up, path, family.name, log=log) as url,
             serving(up, path, family.name, arguments=("--whole-calls",), log=log_of_whole)
             if any(check.whole_calls for check in checks)

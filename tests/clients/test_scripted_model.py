@@ -91,3 +91,20 @@ def test_it_writes_json_alone_where_its_engine_holds_it_to_that(family: Family) 
     writes = model.ScriptedModel(family.form).completes
     assert json.loads(writes(prompt, held=True).text) == model.RECORD
     assert family.form.reasoning is None or writes(prompt).text != writes(prompt, held=True).text
+
+
+def test_it_goes_on_with_a_call_that_the_prompt_has_begun_in_another_way_than_its_own() -> None:
+    (gpt,) = (family for family in families() if family.name == "gpt_oss")
+    turn = f"{model.RECORDED}<|end|><|start|>assistant"
+    begun = " to=functions.get_weather<|channel|>commentary json<|message|>"
+    writes = model.ScriptedModel(gpt.form, gpt.in_history).completes
+    assert writes(turn + begun).text == '{"city": "Rome", "days": 3}<|call|>'
+    assert writes(turn).text.startswith("<|channel|>analysis")
+
+
+def test_it_says_no_words_in_a_call_that_the_prompt_has_begun() -> None:
+    (qwen,) = (family for family in families() if family.name == "qwen3")
+    writes = model.ScriptedModel(qwen.form).completes
+    assert model.WORDS in writes(f"{model.WORDY}<|im_end|>\n<|im_start|>assistant\n").text
+    prompt = f'{model.WORDY}<|im_end|>\n<|im_start|>assistant\n<tool_call>\n{{"name":'
+    assert writes(prompt).text.startswith(' "get_weather"')
