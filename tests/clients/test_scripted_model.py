@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from clients import model
+from clients.__main__ import FAMILIES
 from clients.family import Family, families
-from streamparse import parse_response
+from streamparse import load_response_template, parse_response
+from streamparse.adapters.serve.beginning import Beginnings
 from streamparse.adapters.serve.prompt import PromptRenderer
+from streamparse.adapters.serve.request import read_request
 from streamparse.infer.source import ChatTemplate
 
 TOOLS = [
@@ -108,3 +111,17 @@ def test_it_says_no_words_in_a_call_that_the_prompt_has_begun() -> None:
     assert model.WORDS in writes(f"{model.WORDY}<|im_end|>\n<|im_start|>assistant\n").text
     prompt = f'{model.WORDY}<|im_end|>\n<|im_start|>assistant\n<tool_call>\n{{"name":'
     assert writes(prompt).text.startswith(' "get_weather"')
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_chat_template_of_our_own_begins_the_call_of_any_tool(name: str) -> None:
+    family = next(family for family in families() if family.name == name)
+    recorder = [{"type": "function", "function": {"name": "WeatherRecord", "parameters": {}}}]
+    body = json.dumps({"messages": asked(model.RECORDED), "tools": recorder, "tool_choice": "required"}).encode()
+    beginnings = Beginnings(PromptRenderer(ChatTemplate(family.own_template())), load_response_template(name))
+    begun = beginnings.of(read_request(body, most_choices=1))
+    assert "WeatherRecord" in begun.begun
+    text = begun.begun + model.ScriptedModel(family.form).completes(begun.prompt).text
+    parsed = parse_response(text, name, prefix=begun.prefix, tools=recorder)
+    assert isinstance(parsed, dict)
+    assert parsed["tool_calls"][0]["function"]["arguments"] == model.RECORD
