@@ -113,10 +113,12 @@ def family(name: str) -> Family:
 def _written(form: Form) -> str:
     """Turns of user, system and tool between the marks of the form's prompt, which ends with the assistant's own."""
     before, _, after = form.prompt.rpartition("Hi")
+    said = form.said[0].removeprefix("<|start|>assistant") if after.endswith("<|start|>assistant") else form.said[0]
     return (
         "{%- if tools %}" + _say(before) + "{{- tools | tojson }}" + "{%- endif %}"
         "{%- for message in messages %}"
-        "{%- if message.role == 'assistant' %}{{- message.content }}"
+        "{%- if message.role == 'assistant' %}"
+        "{%- if message.content %}" + _say(said) + "{{- message.content }}" + _say(form.said[1]) + "{%- endif %}"
         "{%- for call in message.tool_calls or [] %}"
         + _call(form)
         + "{%- endfor %}"
