@@ -27,7 +27,7 @@ REAL = "llama.cpp"
 """The name of the server that has a real model."""
 
 REAL_MODEL_FORMAT = "smollm3"
-REAL_MODEL_TOKENS = "100"
+REAL_MODEL_TOKENS = "300"
 
 
 @dataclass(frozen=True)
