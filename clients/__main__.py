@@ -8,6 +8,7 @@ python -m clients --part agents --family gemma4
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from pathlib import Path
 from clients.checks import AGENT_CHECKS, CHECKS, REAL_CHECKS, Check
 from clients.client import CLIENTS
 from clients.family import Family, families, family
+from clients.results import Results
 from clients.table import PAGE, page_with, tables
 from clients.trial import Result, Trials
 
@@ -31,19 +33,21 @@ PARTS = ("clients", "real", "agents")
 def main() -> int:
     """Try what was asked for; 1 if anything failed."""
     arguments = _parser().parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what it has started ends too
     logs = Path(tempfile.mkdtemp(prefix="clients-"))
     print(f"what the programs say is in {logs}", flush=True)
-    results: dict[str, list[Result]] = {part: [] for part in PARTS}
-    versions: dict[str, str] = {}
+    results = Results(arguments.results)
+    done = failed = 0
     for part in arguments.part:
-        for result in _part(part, arguments, logs, versions):
-            results[part].append(result)
+        for result in _part(part, arguments, logs, results.versions):
+            results.add(part, result)
             print(result, flush=True)
-        if arguments.write:  # after each part, for they take minutes
-            PAGE.write_text(page_with(PAGE.read_text(encoding="utf-8"), tables(results, versions)), encoding="utf-8")
-    failed = [result for part in results.values() for result in part if result.problem]
-    done = sum(map(len, results.values()))
-    print(f"{done - len(failed)} passed, {len(failed)} failed")
+            done, failed = done + 1, failed + (result.problem is not None)
+        results.keep(PARTS)  # after each part, for they take minutes
+        if arguments.write:
+            written = tables(results.by_part(PARTS), results.versions)
+            PAGE.write_text(page_with(PAGE.read_text(encoding="utf-8"), written), encoding="utf-8")
+    print(f"{done - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
@@ -57,6 +61,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--family", nargs="*", help="default: three, and for the part agents all")
     parser.add_argument("--check", nargs="*", help="default: all")
     parser.add_argument("--write", action="store_true", help=f"write the tables into {PAGE.name}")
+    kept = "keep the results in this file, and write the tables from those of earlier runs in it too"
+    parser.add_argument("--results", type=Path, metavar="FILE", help=kept)
     return parser
 
 

@@ -30,6 +30,8 @@ class Check:
     """Whether the client has the right API key."""
     otherwise: str = ""
     """The task of programs that have no such task."""
+    whole_calls: bool = False
+    """Whether ``serve`` runs with ``--whole-calls``."""
     streams: bool = True
     """Whether there is a difference between a stream and a whole answer."""
 
@@ -176,6 +178,10 @@ CHECKS: tuple[Check, ...] = (
         for task in ("chat", "agent")
         for name, question in CUTS.items()
     ),
+    *(
+        Check(f"whole {name}", f"{name}, `--whole-calls` (chat)", "chat", question, _runs_nothing, whole_calls=True)
+        for name, question in CUTS.items()
+    ),
     Check(
         "one call",
         "parallel_tool_calls: false",
@@ -188,6 +194,7 @@ CHECKS: tuple[Check, ...] = (
     Check("required", "a required call", "chat", model.RECORDED, _calls(model.RECORD), {"tool_choice": "required"}),
     Check("record by call", "a record by call", "by_call", model.RECORDED, _records),
     Check("record by schema", "a record by schema", "by_schema", model.AS_JSON, _records),
+    Check("odd history", "a history with oddities", "odd", model.GREETING, _answers(model.GREETED)),
     Check("401", "a wrong key", "chat", model.GREETING, _fails_with(401), key=False, otherwise="agent"),
     Check("400", "what the engine refuses", "chat", model.FAULTY, _fails_with(400), otherwise="agent"),
     Check("429", "an engine that is full", "chat", model.REFUSED, _fails_with(429, "7"), otherwise="agent"),

@@ -53,8 +53,9 @@ def _node(name: str, title: str) -> Client:
     return Client(name, title, ("node", str(ROOT / "clients" / "node" / f"{name}.js")))
 
 
-_OF_SERVE = ("one call", "named", "required", "401", "400", "429")
-"""Checks of what ``serve`` does with requests, rather than of what it answers."""
+_WHOLE = ("whole by length", "whole by the model", "whole malformed")
+_OF_SERVE = (*_WHOLE, "one call", "named", "required", "401", "400", "429")
+"""Checks of what ``serve`` does with requests and by its flags, rather than of what it answers."""
 
 CLIENTS = (
     _python("openai", "OpenAI, Python", "openai_chat"),

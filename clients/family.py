@@ -13,13 +13,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from streamparse import response_template_names
-from tests.field.forms import FORMS, Form
+from streamparse.infer.compare import common_prefix
+from tests.field.forms import FORMS, Form, compact, each
 
 SHARED = Path(os.environ.get("STREAMPARSE_SHARED", Path(__file__).parents[2] / "shared"))
 PUBLIC = SHARED / "cases" / "chat" / "chat_templates"
 
 CHOSEN_FORMS = {"mistral": "names with arguments"}
 """The form that a family's models write today, where it isn't the first one."""
+
+IN_HISTORY = {
+    "gpt_oss": each(
+        "<|start|>assistant to=functions.",
+        lambda call: f"{call[0]}<|channel|>commentary json<|message|>{compact(call[1])}",
+        "<|call|>",
+        "",
+    )
+}
+"""How public chat templates write calls, where the family's models write them in another way too."""
 
 SAME_FORM = {"qwen3_coder": "qwen3_5", "qwen3_thinking": "qwen3"}
 
@@ -66,6 +77,12 @@ class Family:
     name: str
     form: Form
 
+    @property
+    def in_history(self) -> tuple[Form, ...]:
+        """The form in which its public chat template writes calls, and so may begin one; none where it is the same."""
+        calls = IN_HISTORY.get(self.name)
+        return () if calls is None else (replace(self.form, calls=calls),)
+
     def public_template(self) -> str | None:
         """The text of a public chat template, None where there is none."""
         name = PUBLIC_TEMPLATES.get(self.name)
@@ -96,20 +113,53 @@ def family(name: str) -> Family:
 def _written(form: Form) -> str:
     """Turns of user, system and tool between the marks of the form's prompt, which ends with the assistant's own."""
     before, _, after = form.prompt.rpartition("Hi")
-    call = form.calls([("@NAME@", {"days": 77, "city": "@CITY@"})])
-    for mark, value in (("@NAME@", "name"), ("@CITY@", "arguments.city"), ("77", "arguments.days")):
-        call = f"\0call.function.{value}\0".join(call.split(mark))
-    parts = call.split("\0")
-    written = "".join(_say(part) if index % 2 == 0 else f"{{{{- {part} }}}}" for index, part in enumerate(parts))
+    said = form.said[0].removeprefix("<|start|>assistant") if after.endswith("<|start|>assistant") else form.said[0]
     return (
         "{%- if tools %}" + _say(before) + "{{- tools | tojson }}" + "{%- endif %}"
         "{%- for message in messages %}"
-        "{%- if message.role == 'assistant' %}{{- message.content }}"
-        "{%- for call in message.tool_calls or [] %}" + written + "{%- endfor %}" + _say(form.turn_end) + "{%- else %}"
+        "{%- if message.role == 'assistant' %}"
+        "{%- if message.content %}" + _say(said) + "{{- message.content }}" + _say(form.said[1]) + "{%- endif %}"
+        "{%- for call in message.tool_calls or [] %}"
+        + _call(form)
+        + "{%- endfor %}"
+        + _say(form.turn_end)
+        + "{%- else %}"
         "{%- if not (loop.first and tools) %}" + _say(before) + "{%- endif %}{{- '\\n' + message.content }}"
         "{%- if loop.last or loop.nextitem.role == 'assistant' %}" + _say(after) + "{%- endif %}"
         "{%- endif %}{%- endfor %}"
     )
+
+
+def _call(form: Form) -> str:
+    """A call in the form: its arguments as JSON, or one piece after the other, or else those of the weather's tool."""
+    name, days, city = "@NAME@", 77, "@CITY@"
+    call = form.calls([(name, {"days": days, "city": city})])
+    for written in (json.dumps({"days": days, "city": city}), compact({"days": days, "city": city})):
+        if written in call:
+            return _filled(call, {name: "call.function.name", written: "call.function.arguments | tojson"})
+    none, one = form.calls([(name, {})]), form.calls([(name, {"@KEY@": city})])
+    head = common_prefix([none, one])
+    tail = none[len(head) :]
+    piece = one[len(head) : len(one) - len(tail)]
+    if head + _piece(piece, "days", str(days)) + _piece(piece, "city", city) + tail == call:
+        value = "value if value is string else value | tojson"
+        pieces = _filled(piece, {"@KEY@": "key", city: value})
+        head, tail = (_filled(part, {name: "call.function.name"}) for part in (head, tail))
+        return head + "{%- for key, value in call.function.arguments.items() %}" + pieces + "{%- endfor %}" + tail
+    arguments = {city: "call.function.arguments.city", str(days): "call.function.arguments.days"}
+    return _filled(call, {name: "call.function.name", **arguments})
+
+
+def _piece(piece: str, key: str, value: str) -> str:
+    return piece.replace("@KEY@", key).replace("@CITY@", value)
+
+
+def _filled(text: str, values: dict[str, str]) -> str:
+    """Jinja that says the text, with expressions in the place of marks."""
+    for mark, value in values.items():
+        text = f"\0{value}\0".join(text.split(mark))
+    parts = text.split("\0")
+    return "".join(_say(part) if index % 2 == 0 else f"{{{{- {part} }}}}" for index, part in enumerate(parts))
 
 
 def _say(text: str) -> str:

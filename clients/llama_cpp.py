@@ -16,7 +16,8 @@ from pathlib import Path
 
 CHAT_TEMPLATE = Path(__file__).with_name("smollm2.jinja")
 CONTEXT = 4096
-THREADS = 2
+THREADS = 1
+"""More wait for one another, and take many times as long where the machine is busy."""
 
 
 @contextmanager
@@ -49,7 +50,7 @@ def main() -> None:
     parameters.port = 0
     parameters.n_ctx = CONTEXT
     parameters.n_parallel = 1
-    parameters.cpuparams.n_threads = THREADS
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = THREADS
     parameters.warmup = False
     parameters.offline = True
     parameters.ui = False

@@ -1,6 +1,6 @@
 """A model that follows a script: what it writes after a prompt, in its family's own format.
 
-In:  a prompt as a chat template renders it.
+In:  a prompt as a chat template renders it, and whether the request asks the engine for JSON.
 Out: the text that goes on from there, and why it ends.
 
 The question that stands last in the prompt says which scene is played, and a tool's result behind it that the tool has
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,8 +44,8 @@ FAULTY = "Is this request understood?"
 FAILING = "Will the connection hold?"
 """The questions, each of which is one scene."""
 
-RECORDERS = ("WeatherRecord", "final_result")
-"""Tools by which frameworks have an answer as data."""
+RECORDER = re.compile(r"\w*WeatherRecord|final_result")
+"""Tools by which frameworks have an answer as data; instructor's streams name theirs ``PartialWeatherRecord``."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,16 @@ class Said:
 
 
 class ScriptedModel:
-    """A model of one family."""
+    """A model of one family: how it writes, and in which other forms it goes on with a call that has begun so."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: Form, in_history: Sequence[Form] = ()) -> None:
         self._form = form
+        self._in_history = in_history
 
-    def completes(self, prompt: str) -> Said:
-        """What it writes after the prompt."""
+    def completes(self, prompt: str, *, held: bool = False) -> Said:
+        """What it writes after the prompt; ``held`` to JSON by its engine, it can't write anything else."""
+        if held:
+            return Said(json.dumps(RECORD))
         scene = max(_SCENES, key=prompt.rfind)
         where = prompt.rfind(scene)
         assert where >= 0, f"the prompt has no question of the script: {prompt!r}"
@@ -75,12 +79,14 @@ class ScriptedModel:
             return self._calls(prompt, [("final_answer", {"answer": text})])
         return Said(self._thought(prompt) + self._form.says(text))
 
-    def _calls(self, prompt: str, calls: list[Call]) -> Said:
-        text = self._form.calls(calls)
-        begun = _overlap(prompt, text)
-        if begun > _overlap(self._form.prompt, text):  # more than what each assistant's turn begins with
-            return Said(text[begun:])
-        return Said(self._thought(prompt) + text)
+    def _calls(self, prompt: str, calls: list[Call], words: str = "") -> Said:
+        """Calls, with words before them unless the prompt has begun the first one."""
+        for form in (self._form, *self._in_history):
+            text = form.calls(calls)
+            begun = _overlap(prompt, text)
+            if begun > _overlap(form.prompt, text):  # more than what each assistant's turn begins with
+                return Said(text[begun:])
+        return Said(self._thought(prompt) + words + self._form.calls(calls))
 
     def _greets(self, prompt: str, _answered: bool) -> Said:
         return self._answers(prompt, GREETED)
@@ -91,7 +97,7 @@ class ScriptedModel:
     def _looks_up_and_says_so(self, prompt: str, answered: bool) -> Said:
         if answered:
             return self._answers(prompt, ANSWER)
-        return Said(self._thought(prompt) + self._form.says(WORDS) + self._form.calls([(TOOL, ARGUMENTS)]))
+        return self._calls(prompt, [(TOOL, ARGUMENTS)], self._form.says(WORDS))
 
     def _compares(self, prompt: str, answered: bool) -> Said:
         if answered:
@@ -115,7 +121,8 @@ class ScriptedModel:
         return Said(text[: city + 2] + _CLOSERS.sub("", text[city + 4 :], count=1))
 
     def _records(self, prompt: str, answered: bool) -> Said:
-        name = next((name for name in RECORDERS if name in prompt), TOOL)
+        recorder = RECORDER.search(prompt)
+        name = recorder[0] if recorder else TOOL
         return self._answers(prompt, ANSWER) if answered else self._calls(prompt, [(name, RECORD)])
 
     def _writes_json(self, prompt: str, _answered: bool) -> Said:

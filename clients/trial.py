@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +27,7 @@ REAL = "llama.cpp"
 """The name of the server that has a real model."""
 
 REAL_MODEL_FORMAT = "smollm3"
-REAL_MODEL_TOKENS = "100"
+REAL_MODEL_TOKENS = "300"
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,16 @@ class Trials:
         log = self._logs / f"serve {label}.log"
         if family.name in ONE_CALL and chat_template != family.own_template():
             checks = [check for check in checks if check.question != model.TWO or check.task != "agent"]
+        log_of_whole = self._logs / f"serve --whole-calls {label}.log"
         with (
-            upstream(model.ScriptedModel(family.form)) as up,
+            upstream(model.ScriptedModel(family.form, family.in_history)) as up,
             serving(up, path, family.name, log=log) as url,
+            serving(up, path, family.name, arguments=("--whole-calls",), log=log_of_whole)
+            if any(check.whole_calls for check in checks)
+            else nullcontext() as whole_url,
             messages_server(up, chat_template, family.name) as messages_url,
         ):
-            yield from self._all(checks, label, url, messages_url)
+            yield from self._all(checks, label, url, whole_url, messages_url)
 
     def real(self, checks: Sequence[Check]) -> Iterator[Result]:
         """Try a real model behind llama.cpp."""
@@ -96,14 +100,19 @@ class Trials:
         ):
             yield from self._all(checks, REAL, url)
 
-    def _all(self, checks: Sequence[Check], label: str, url: str, messages_url: str | None = None) -> Iterator[Result]:
+    def _all(
+        self,
+        checks: Sequence[Check],
+        label: str,
+        url: str,
+        whole_url: str | None = None,
+        messages_url: str | None = None,
+    ) -> Iterator[Result]:
         for program in self._programs:
-            where = messages_url if program.client.messages else url
-            if where is None:
-                continue
             for check in checks:
+                where = messages_url if program.client.messages else whole_url if check.whole_calls else url
                 task = check.task_of(program.tasks)
-                if task is None or check.name in program.client.lacks:
+                if where is None or task is None or check.name in program.client.lacks:
                     continue
                 for stream in (True,) if program.client.messages else (False, True) if check.streams else (False,):
                     yield _tried(program, check, task, where, label, stream)

@@ -47,7 +47,7 @@ class _Completions(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Complete a prompt."""
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        said = self.model.completes(body["prompt"])
+        said = self.model.completes(body["prompt"], held="response_format" in body)
         if said.status != 200:
             self._json(said.status, {"error": {"message": "the engine refuses", "code": said.status}})
             return

@@ -56,6 +56,21 @@ def agent(job: Job, outcome: Outcome) -> None:
             messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
 
 
+def odd(job: Job, outcome: Outcome) -> None:
+    """A history that the API allows and few write: arguments that are no JSON, a refusal, a bare tool."""
+    function = {"name": "get_weather", "arguments": '{"city": "Ro'}
+    messages = [
+        {"role": "developer", "content": "Be kind."},
+        {"role": "user", "content": [{"type": "text", "text": "Is it warm in Rome?"}]},
+        {"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "no such city"},
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "I can't say."}]},
+        {"role": "user", "content": job.question},
+    ]
+    tools = [{"type": "function", "function": {"name": "get_weather"}}]
+    outcome.content = _ask(job, outcome, messages, tools=tools).content
+
+
 def by_schema(job: Job, outcome: Outcome) -> None:
     """A schema as the response format."""
     schema = {"name": "WeatherRecord", "schema": SCHEMA, "strict": True}
@@ -76,4 +91,4 @@ def retrieve(job: Job, outcome: Outcome) -> None:
 
 
 if __name__ == "__main__":
-    run("openai", chat=chat, agent=agent, by_schema=by_schema, models=models, retrieve=retrieve)
+    run("openai", chat=chat, agent=agent, odd=odd, by_schema=by_schema, models=models, retrieve=retrieve)

@@ -7,6 +7,7 @@ A program gives a function for each task that its client can do:
 
 - ``chat``: one request with the tool; what the client makes of the answer, calls that it could run apart from others.
 - ``agent``: the client's own loop, which runs the tool; at most ``STEPS`` requests.
+- ``odd``: one request whose history has oddities.
 - ``by_call``: an answer as an object, by a forced call.
 - ``by_schema``: the same, by a schema of the answer.
 - ``models``: the list of models. ``retrieve``: one of them.

@@ -22,7 +22,7 @@ def agent(job: Job, outcome: Outcome) -> None:
         return job.result
 
     model = OpenAIServerModel(
-        job.model, api_base=job.url, api_key=job.key, client_kwargs={"max_retries": 0}, **job.options
+        job.model, api_base=job.url, api_key=job.key, client_kwargs={"max_retries": 0}, retry=False, **job.options
     )
     helper = ToolCallingAgent([get_weather], model, max_steps=STEPS, stream_outputs=job.stream, verbosity_level=0)
     outcome.content = str(helper.run(job.question))

@@ -30,6 +30,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "required": {"calls": [WEATHER]},
     "record by call": {"data": model.RECORD},
     "record by schema": {"data": model.RECORD},
+    "odd history": {"content": model.GREETED},
     "401": {"error": {**REFUSAL, "status": 401}},
     "400": {"error": REFUSAL},
     "429": {"error": FULL},

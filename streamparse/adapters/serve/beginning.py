@@ -22,6 +22,7 @@ from streamparse.adapters.openai.calls import new_call_id
 from streamparse.adapters.serve.errors import RequestError
 from streamparse.adapters.serve.prompt import PromptRenderer
 from streamparse.adapters.serve.request import ChatRequest
+from streamparse.events import RawEvent
 from streamparse.infer.compare import common_prefix
 from streamparse.parser import ResponseParser
 from streamparse.stages.deltas.plan import is_call_field
@@ -56,7 +57,7 @@ class Beginnings:
 
     def of(self, request: ChatRequest) -> Beginning:
         """Give the beginning of the answer to a request; raises RequestError where it can't begin as it has to."""
-        calls = tuple(name for name, field in self.template.fields.items() if is_call_field(field))
+        calls = self._calls()
         if request.continues:
             prompt = self._continued(request)
             return Beginning(prompt, prompt, self.template, without=() if request.tool_choice.tools else calls)
@@ -101,6 +102,8 @@ class Beginnings:
 
     def _of_call(self, request: ChatRequest, prompt: str) -> Beginning:
         name = request.tool_choice.name
+        if name is None and self._in_call(prompt):
+            return Beginning(prompt, prompt, self.template)
         names = (name,) * len(_ARGUMENTS) if name else _NAMES
         for call_id in (new_call_id(), "functions.{name}:0"):  # the latter is how Kimi's models write theirs
             rendered: list[tuple[str, str, dict[str, Any]]] = []
@@ -121,6 +124,15 @@ class Beginnings:
             if read and begun[start:].strip():
                 return Beginning(begun, begun[:start], self.template, begun[start:])
         raise _refused("tool_choice", "with this chat template no call can begin in the prompt; auto and none are kept")
+
+    def _in_call(self, prompt: str) -> bool:
+        """Whether the prompt ends inside a call: what follows belongs to one that has not opened behind the prompt."""
+        events: list[RawEvent] = [*ResponseParser(self.template, prompt, errors="report").feed("w")]
+        field, kind = next(((event["field"], event["type"]) for event in events if event.get("field")), ("", ""))
+        return field in self._calls() and kind != "region_open"
+
+    def _calls(self) -> tuple[str, ...]:
+        return tuple(name for name, field in self.template.fields.items() if is_call_field(field))
 
     def _goes_on(self, request: ChatRequest, name: str) -> bool:
         """Whether another tool's name begins with this one, so that the model might go on to that."""

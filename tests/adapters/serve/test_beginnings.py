@@ -42,6 +42,26 @@ SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required"
 JSON_FORMAT = {"type": "json_schema", "json_schema": {"name": "x", "strict": True, "schema": SCHEMA}}
 
 
+CALLING = ChatTemplate(
+    CHATML.text.replace(
+        "<|im_start|>assistant\n{% if enable", '<|im_start|>assistant\n<tool_call>{"name": "{% if enable'
+    )
+)
+"""Its prompts begin a call by themselves, up to the open quote of the name."""
+
+
+async def test_a_prompt_that_begins_a_call_by_itself_is_kept_where_any_call_will_do() -> None:
+    async with (
+        upstream(playing(says('weather", "arguments": {"city": "Rome"}}</tool_call>'))) as behind,
+        served(settings(behind.url, chat_template=CALLING)) as server,
+        client(server.url) as ai,
+    ):
+        answer = await ai.chat.completions.create(**{**ASK, "tools": [*TOOLS, OTHER]}, tool_choice="required")
+    assert asked(behind)["prompt"].endswith('<|im_start|>assistant\n<tool_call>{"name": "')
+    (call,) = answer.choices[0].message.tool_calls
+    assert (call.function.name, call.function.arguments) == ("weather", '{"city":"Rome"}')
+
+
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("chat_template", [CHATML, THINKING], ids=["plain", "opens reasoning"])
 @pytest.mark.parametrize(
