@@ -149,7 +149,7 @@ def read_content(record: Record) -> Any:
     >>> read_content(Record(b"5f0c", b"Hello", [("content", b"text")], 0))
     'Hello'
     >>> read_content(Record(b"5f0c", b'{"type":"end","finish_reason":"stop"}', [], 1))
-    End(finish_reason='stop', usage=None)
+    End(finish_reason='stop', usage=None, cut_off=False)
     """
     value = record.value
     if value is None:
