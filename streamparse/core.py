@@ -1,14 +1,12 @@
 """The core: its stages composed, for one generation. ``ResponseParser`` is what users see of it.
 
-In:  the prefix, then pieces of the generation; where a large region ends, the wish to have it parsed later.
+In:  the prefix, then pieces of the generation.
 Out: events, and the message that is folded from them. Text that is plain need not come here piece by piece: ``skip``
      takes what a caller has given out by itself.
 """
 
 from __future__ import annotations
 
-import math
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
@@ -44,12 +42,10 @@ class CoreStage:
     name: str
     feed: Callable[[Any], list[Any]]
     finish: Callable[[], list[Any]] = list
-    parses_regions: bool = False
-    """Whether the end of a region may be much work for it."""
 
 
 class Core:
-    """The stages of one parser. ``large`` may be set: regions with more characters are put off when they end."""
+    """The stages of one parser."""
 
     __slots__ = (
         "_anchor_found",
@@ -59,16 +55,13 @@ class Core:
         "_limits",
         "_message",
         "_options",
-        "_put_off",
         "_regions",
         "_tokens",
         "_transform",
         "after_text",
         "deltas",
         "detokenizer",
-        "large",
         "template",
-        "waiting",
     )
 
     def __init__(
@@ -110,14 +103,10 @@ class Core:
             if options.deltas
             else None
         )
-        self._content = ContentStage(lenient=lenient, repair=options.errors == "repair", limits=limits)
+        self._content = ContentStage(template.fields, lenient=lenient, repair=options.errors == "repair", limits=limits)
         self._transform = TransformStage(schemas, lenient=lenient, spans=spans, deltas=self.deltas, limits=limits)
         self._message = MessageFold(template, lenient=lenient)
         self._events = 0
-        self.large: float = math.inf
-        self._put_off: deque[list[Any]] | None = None
-        self.waiting = False
-        """Whether something was put off, and waits for :meth:`work_off`."""
 
     @property
     def message(self) -> dict[str, Any]:
@@ -133,14 +122,6 @@ class Core:
     def held(self) -> int:
         """Characters held back because they may still become part of a delimiter."""
         return self._regions.held
-
-    @property
-    def ends_large(self) -> bool:
-        """Whether the end may be much work: something waits, or a large structured region is open."""
-        if self._content.size <= self.large:
-            return self.waiting
-        field = self._regions.writer.open_field
-        return self.waiting or (field is not None and not field.streams)
 
     @property
     def room(self) -> int:
@@ -185,12 +166,12 @@ class Core:
         return self.detokenizer.feed(piece)
 
     def feed(self, text: str) -> list[Event]:
-        """The events that the next text decides; none while anything waits, for they would come out of turn."""
-        return self._after_regions(self._of_regions(self._regions.feed, text), len(text))
+        """The events that the next text decides."""
+        return self._after_regions(self._of_regions(self._regions.feed, text))
 
     def plain_text(self) -> PlainText | None:
         """What plain text may be told by from here on, where it can be."""
-        return None if self.waiting else self._regions.plain_text()
+        return self._regions.plain_text()
 
     def skip(self, text: str, field: str, pieces: int) -> None:
         """Note plain text of the open region, whose events were given out already, one for each piece."""
@@ -199,9 +180,8 @@ class Core:
         self._count_events(pieces)
 
     def finish(self, rest: str, finish_reason: str | None) -> list[Event]:
-        """The last events: those of the text that is left, and of the end. What waits must have been worked off."""
+        """The last events: those of the text that is left, and of the end."""
         events: list[Event] = []
-        self.large = math.inf
         try:
             for text in (rest, *(self.detokenizer.finish() if self.detokenizer is not None else ())):
                 events += self._after_regions(self._of_regions(self._regions.feed, text))
@@ -211,18 +191,6 @@ class Core:
             error.events = [*events, *error.events]
             raise
         return events
-
-    def work_off(self) -> list[Event]:
-        """The events of the first of what was put off; after an error nothing waits any more."""
-        assert self._put_off is not None, "something waits"
-        items = self._put_off.popleft()
-        self.waiting = bool(self._put_off)
-        try:
-            return self._parsed(items)
-        except ParseError:
-            self._put_off = None
-            self.waiting = False
-            raise
 
     def statistics(self, passed: int, held: int) -> ParserStatistics:
         """What was seen so far; ``passed`` characters more are not noted here, and ``held`` are held back in all."""
@@ -260,7 +228,7 @@ class Core:
             self.detokenizer.restore(state["detokenizer"])
         self._anchor_found = state["anchor"]["found"]
         self._regions.restore(state["regions"])
-        self._content.restore(state["content"])
+        self._content.restore(state["content"], self._regions.writer.open_field)
         self._transform.restore(state["transform"])
         if self._call_ids is not None:
             self._call_ids.restore(state["call_ids"])
@@ -293,14 +261,14 @@ class Core:
         ]
         if self.deltas is None:
             stages += [
-                CoreStage("content", lambda item: content.feed([item]), parses_regions=True),
-                CoreStage("transform", lambda item: self._transformed([item]), parses_regions=True),
+                CoreStage("content", lambda item: content.feed([item])),
+                CoreStage("transform", lambda item: self._transformed([item])),
             ]
         else:
-            stages.append(CoreStage("transform", lambda item: self._typed([item]), parses_regions=True))
+            stages.append(CoreStage("transform", lambda item: self._typed([item])))
         return [
             *stages,
-            CoreStage("message", lambda event: message.feed([event]), message.finish, parses_regions=True),
+            CoreStage("message", lambda event: message.feed([event]), message.finish),
         ]
 
     def _of_regions(
@@ -311,7 +279,7 @@ class Core:
             return step(*arguments)
         except ParseError as error:
             items = self._regions.writer.take_items()
-            error.events = [] if self.waiting else (made or self._after_regions)(items)
+            error.events = (made or self._after_regions)(items)
             raise
 
     def _end_regions(self, finish_reason: str | None) -> list[Any]:
@@ -324,18 +292,13 @@ class Core:
                 item.finish_reason = finish_reason
         return items
 
-    def _after_regions(self, items: list[Any], amount: int = 0) -> list[Event]:
-        """The events of what the regions' stage has made; ``amount`` is the text of it that no later stage knows."""
+    def _after_regions(self, items: list[Any]) -> list[Event]:
+        """The events of what the regions' stage has made."""
         if self._tokens is not None:
             items = self._tokens.feed(items, marked=self.marked)
         if not items:
             return []
         self._count_events(len(items))
-        if self.waiting or (self._content.size + amount > self.large and any(map(_ends_structure, items))):
-            self._put_off = self._put_off or deque()
-            self._put_off.append(items)
-            self.waiting = True
-            return []
         return self._parsed(items)
 
     def _count_events(self, count: int) -> None:
@@ -384,8 +347,3 @@ class Core:
     def _transformed(self, parsed: list[Any]) -> list[Event]:
         events = self._transform.feed(parsed)
         return events if self._call_ids is None else self._call_ids.feed(events)
-
-
-def _ends_structure(item: Any) -> bool:
-    """Whether a region ends whose text has to be parsed."""
-    return isinstance(item, RegionEnd) and not item.field.streams

@@ -46,8 +46,7 @@ def parse_many(
     ``template``, ``prefix`` and ``defaults`` are those of every generation, and what ``options(key)`` returns is its
     own: the arguments of ``ResponseParser``, as for ``KeyedParser``. ``blocking`` reads each source in a thread.
     ``capacity`` is the weight of the pieces that wait to be parsed, all together; when it is reached, the sources are
-    slowed, each in its turn. A structured region of more than a million characters is parsed in a thread when it has
-    ended; its source is held meanwhile, and the others go on.
+    slowed, each in its turn.
 
     Raises TemplateError for a faulty ``template`` and ValueError for a ``limit`` under 1. What goes wrong with one
     generation is its ``error`` event.
@@ -127,17 +126,13 @@ class ManyStream(Graph[Tagged]):
 
 
 class _TaggedEvents:
-    """Makes single events of the keyed operator's, and tells the readers what became of the generations.
-
-    The source of a generation that failed or expired is stopped; one whose text waits behind a large tool call is held.
-    """
+    """Makes single events of the keyed operator's, and stops the source of a generation that failed or expired."""
 
     def __init__(self, keyed: KeyedParser, readers: Readers) -> None:
         self._keyed = keyed
         self._readers = readers
 
     def __call__(self, pairs: Events) -> list[Tagged]:
-        self._readers.hold(self._keyed.set_aside)
         tagged = [(key, event) for key, events in pairs for event in events]
         for key in {
             key for key, event in tagged if event["type"] == "error" or event.get("finish_reason") == "expired"

@@ -21,7 +21,7 @@ from streamparse.errors import (
     TemplateError,
 )
 from streamparse.events import Event, RawEvent
-from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits
+from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.matching.plain import PIECE_AT_MOST, PIECES_AT_MOST, PLAIN_PIECE_AT_MOST, TOGETHER, PlainText
 from streamparse.snapshot import expect_like, state_from_bytes, state_to_bytes
 from streamparse.statistics import ParserStatistics
@@ -64,13 +64,10 @@ class ResponseParser:
 
     # What nearly every piece needs stands in the object itself: when thousands of parsers take turns, time goes by the
     # number of places in memory that a piece visits.
-    __slots__ = ("__dict__", "__weakref__", "_deltas", "_passed", "_room", "_straight", "_tail", "last_used", "waiting")
+    __slots__ = ("__dict__", "__weakref__", "_deltas", "_passed", "_room", "_straight", "_tail", "last_used")
 
     last_used: float
     """A moment that whoever keeps many parsers may note here; the parser itself has no clock."""
-
-    waiting: bool
-    """Whether something was put off, and waits for :meth:`work_off`."""
 
     def __init__(
         self,
@@ -116,7 +113,6 @@ class ResponseParser:
         self._restored = restored
         self._deltas = core.deltas
         self._initial_events = initial_events or ()
-        self._tell: Callable[[], object] | None = None
         self._ended: str | None = None
         self._plain: PlainText | None = None
         self._straight: PlainText | None = None  # the same where the source gives text, and nothing was kept back
@@ -126,7 +122,6 @@ class ResponseParser:
         self._granted = self._granted_at_most = 0  # pieces that might pass so far, and may in all
         self._tail = ""  # the end of the text so far where it may be the beginning of a delimiter, not yet given out
         self.last_used = 0.0
-        self.waiting = False
 
     def feed(self, text: str | bytes | int | Sequence[int]) -> list[Event]:
         """The events that the next piece of the generation decides.
@@ -178,25 +173,6 @@ class ResponseParser:
         """The events of the prefix, to be shown before those of the first :meth:`feed`."""
         return list(self._initial_events)
 
-    def put_off_large_regions(self, size: int = LARGE_TEXT, tell: Callable[[], object] | None = None) -> None:
-        """Let :meth:`feed` not parse a structured region of more than ``size`` characters when it ends.
-
-        It and what follows it are put off until :meth:`work_off` has been called as often as anything is ``waiting``:
-        for event loops, which leave such work to a thread. ``tell`` is called, at the end of a :meth:`feed`, when
-        something has begun to wait. :meth:`finalize` does all that waits.
-        """
-        self._core.large = size
-        self._tell = tell
-
-    @property
-    def ends_large(self) -> bool:
-        """Whether :meth:`finalize` may have much to do: something waits, or a large structured region is open."""
-        return self._core.ends_large
-
-    def work_off(self) -> list[Event]:
-        """The events of the first of what was put off. Raises like :meth:`feed`; may be called in another thread."""
-        return self._watched(self._core.work_off)
-
     @property
     def problems(self) -> list[dict[str, Any]]:
         """What went wrong so far (lenient modes): malformed regions, missing fields, a prefix without its anchor."""
@@ -223,8 +199,6 @@ class ResponseParser:
         JSON: the open region, the held text, and the message so far, which ``message=False`` leaves out for those who
         keep only events.
         """
-        if self.waiting:
-            raise StreamparseError("something was put off; call work_off() until nothing is waiting")
         tail = self._watched(self._settle)
         try:
             return state_to_bytes(self._state(tail, message=message), self._core.snapshot_size)
@@ -349,18 +323,10 @@ class ResponseParser:
         return events
 
     def _finish(self, finish_reason: str | None) -> list[RawEvent]:
-        events: list[RawEvent] = []
-        try:
-            while self._core.waiting:  # what came before the end knows nothing of how the generation ended
-                events += self._core.work_off()
-            events += self._core.finish(self._settle(), finish_reason)
-        except ParseError as error:
-            error.events = [*events, *error.events]
-            raise
-        return events
+        return self._core.finish(self._settle(), finish_reason)
 
     def _watched(self, step: Callable[..., Result], *arguments: Any) -> Result:
-        """Do a step, after which something may wait; after a ParseError nothing more can be fed."""
+        """Do a step; after a ParseError nothing more can be fed."""
         try:
             return step(*arguments)
         except ParseError as error:
@@ -369,10 +335,6 @@ class ResponseParser:
         except Exception as error:
             self._blame_snapshot(error)
             raise
-        finally:
-            waiting, self.waiting = self.waiting, self._core.waiting
-            if self.waiting and not waiting and self._tell is not None:
-                self._tell()
 
     def _blame_snapshot(self, error: Exception) -> None:
         """Raise SnapshotError for an error that is none of ours, in a parser that was restored."""

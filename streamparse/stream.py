@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.arguments import ErrorMode
-from streamparse.core import CoreStage
 from streamparse.errors import StreamparseError
 from streamparse.events import Event, RawEvent, message_event
 from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, Source, SourceReader, Stage
-from streamparse.graph.later import PutOff
-from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits
+from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.parser import ResponseParser
 from streamparse.statistics import ParserStatistics
 from streamparse.template import TemplateSource
@@ -125,8 +123,6 @@ class StreamStatistics(GraphStatistics):
 class ParseStream(Graph[Event]):
     """The events of one generation: an asynchronous iterator, and an asynchronous context manager.
 
-    A structured region of more than a million characters is parsed in a thread when it has ended; other tasks go on.
-
     The events of the prefill come first, then those of the generation, then one of type ``message`` with the whole
     ``message``, the ``problems`` and the ``finish_reason``. ``parse_stream`` makes it.
 
@@ -218,8 +214,6 @@ class _Parsing:
         self.reader = reader
         self.message: dict[str, Any] | None = None
         self.feed = parser.feed
-        self.later = parser
-        parser.put_off_large_regions()
 
     def start(self) -> list[Event]:
         return self.parser.initial_events
@@ -247,30 +241,8 @@ class _Parsing:
         if unknown:
             known = ", ".join(stage.name for stage in core)
             raise StreamparseError(f"the core has no stage {', '.join(sorted(unknown))}; its stages are {known}")
-        declared = [work for stage in core for work in (_off_the_loop(stage), *inner.get(stage.name, ()))]
+        declared = [work for stage in core for work in (stage, *inner.get(stage.name, ()))]
         return [*declared, Stage(_Ends(self), "ends")]
-
-
-def _off_the_loop(stage: CoreStage) -> CoreStage | PutOff:
-    """A stage of the core that runs by itself, with what is much work put off."""
-    if not stage.parses_regions:
-        return stage
-    return PutOff(stage.name, stage.feed, stage.finish, _EndsLargeRegion())
-
-
-class _EndsLargeRegion:
-    """Whether an item ends a large structured region; is asked for each item in turn."""
-
-    def __init__(self) -> None:
-        self._size = 0
-
-    def __call__(self, item: Any) -> bool:
-        kind = item["type"] if type(item) is dict else "end"
-        if kind == "region_open":
-            self._size = 0
-        elif kind == "region_chunk" and item["dirty"]:
-            self._size += len(item["text"])
-        return self._size > LARGE_TEXT and kind in ("end", "region_close", "region_malformed")
 
 
 class _Ends:

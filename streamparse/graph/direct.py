@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from streamparse.graph.later import Later
-
 SMALL = 256
 """A piece of as many characters takes the other way, on which it is cut into slices if need be."""
 PIECE = 1 << 40
@@ -24,17 +22,16 @@ UNTIL_REST = (1 << 47) - PIECE
 class Direct:
     """The way itself: ``pull`` gives a piece, ``feed`` is the machine's, under whose ``name`` errors are told.
 
-    ``later`` is the machine as one that puts work off. ``passed`` counts pieces and characters as said above,
+    ``passed`` counts pieces and characters as said above,
     ``not_one`` those pieces of which came no item, or several. ``taken`` is who waits for a piece here, as ``who``
     tells, if somebody does; ``go_on`` waits for a pull that has begun, where it has to (``interrupt.py``).
     """
 
-    __slots__ = ("feed", "go_on", "later", "name", "not_one", "passed", "pull", "taken", "who")
+    __slots__ = ("feed", "go_on", "name", "not_one", "passed", "pull", "taken", "who")
 
-    def __init__(self, pull: Callable[[], Any], feed: Callable[[Any], Iterable[Any]], later: Later, name: str) -> None:
+    def __init__(self, pull: Callable[[], Any], feed: Callable[[Any], Iterable[Any]], name: str) -> None:
         self.pull = pull
         self.feed = feed
-        self.later = later
         self.name = name
         self.passed = 0
         self.not_one = 0

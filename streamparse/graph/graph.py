@@ -27,7 +27,6 @@ from typing import Any, Generic, Self, TypeVar
 import anyio
 
 from streamparse.errors import StreamparseError, events_before
-from streamparse.graph.alongside import Alongside
 from streamparse.graph.chain import Chain, StageStatistics, stage_error
 from streamparse.graph.channel import CAPACITY, ChannelStatistics, checked_capacity
 from streamparse.graph.closing import closer_for_later
@@ -73,7 +72,6 @@ class Graph(Generic[Out]):
     # With thousands of streams that take turns, time goes by the places in memory that a piece visits.
     __slots__ = (
         "__weakref__",
-        "_alongside",
         "_began",
         "_begun",
         "_chain",
@@ -118,7 +116,6 @@ class Graph(Generic[Out]):
             self._workers = Workers(self._reader, segments, capacity)
         self._ready: deque[Any] = deque()
         self._pull = self._reader.pull if self._workers is None else self._workers.pull
-        self._alongside: Alongside | None = None
         self._shield: Shield | None = None  # what outlasts a reader who is cancelled, once there may be one
         self._direct = None if self._workers is not None else self._chain.direct(self._pull)
         self._direct_now: Direct | None = None  # the direct way, where it can be taken without a look at anything else
@@ -182,9 +179,9 @@ class Graph(Generic[Out]):
         shield = self._shield
         try:
             while shield is not None and shield.busy and not self._ready:
-                await self._feed(await shield.outcome())
+                self._feed(await shield.outcome())
             while not self._ready and not self._ended:
-                await self._feed(await self._next_batch())
+                self._feed(await self._next_batch())
         except StopAsyncIteration:
             self._ended = True
         if self._ended and not self._closed:
@@ -215,9 +212,6 @@ class Graph(Generic[Out]):
     async def __aenter__(self) -> Self:
         if self._workers is not None:
             await self._workers.start()
-        link = self._chain.fed_meanwhile
-        if link is not None:
-            self._alongside = Alongside(self._chain, link, self._pull)
         return self
 
     async def __aexit__(
@@ -268,8 +262,6 @@ class Graph(Generic[Out]):
             return batch
         if self._reader.pending:
             return await self._reader.take_pending()
-        if self._alongside is not None and self._alongside.busy:
-            return self._reader.accept(await self._pull())
         return await (self._reader.ask() if self._reader.cancel_safe else self._outlasting(self._reader.ask))
 
     async def _outlasting(self, step: Callable[[], Awaitable[Any]]) -> Any:
@@ -280,43 +272,21 @@ class Graph(Generic[Out]):
         """Add the last items, and close."""
         last: list[Any] = []
         try:
-            await self._chain.finish(last)
+            self._chain.finish(last)
             await self._close(in_shield=self._shield is not None)
         finally:
             self._ready.extend(last)
 
-    async def _feed(self, batch: list[Any] | None) -> None:
+    def _feed(self, batch: list[Any] | None) -> None:
         """Make items of a batch, if it is one and not the outcome of another step."""
-        if batch is not None and self._chain.feed(batch, self._ready):
-            await self._outlasting(self._settle)
+        if batch is not None:
+            self._chain.feed(batch, self._ready)
 
-    async def _settle(self) -> None:
-        """Have done what was put off, before the source is asked for more or, where that can be, alongside."""
-        alongside = self._alongside
-        if alongside is None:
-            await self._chain.settle(self._ready)
-            return
-        await self._chain.settle(self._ready, but=alongside.link)
-        alongside.go_on(self._ready)
-        if alongside.busy:
-            self._pull = self._pull_alongside
-
-    async def _pull_alongside(self) -> Any:
-        """Give what the source gives, or nothing when work has been done; afterwards the source is pulled as before."""
-        alongside = self._alongside
-        assert alongside is not None, "there is work"
-        batch = await alongside.next(self._ready)
-        if not alongside.busy:
-            self._pull = alongside.pull
-        return batch
-
-    async def _take(self, made: list[Any], direct: Direct) -> None:
+    def _take(self, made: list[Any], direct: Direct) -> None:
         """Take what came of a piece on the direct way where it isn't just one item, or where something else is due."""
         direct.not_one += 1
         self._stages[0].items_out += len(made)
         self._ready.extend(made)
-        if direct.later.waiting:
-            await self._chain.settle(self._ready)
         if not direct.passed & UNTIL_REST:
             self._reader.rest_next()
 
@@ -372,8 +342,6 @@ class Graph(Generic[Out]):
             return
         self._closed = self._ended = True
         self._direct_now = None
-        if self._alongside is not None:
-            await self._alongside.stop()
         if self._shield is not None:
             if in_shield:
                 self._shield.dismiss()

@@ -18,16 +18,12 @@ A generation that fails ends with its ``error`` event and touches no other. What
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
-from functools import partial
-from itertools import chain
 from typing import Any
 
 from streamparse.errors import LimitError, SnapshotError
 from streamparse.events import Event, error_event
-from streamparse.graph.aside import Aside, Work
 from streamparse.graph.chunks import EXPIRED, FINISHED, Open, check_pairs, is_end
 from streamparse.graph.endings import Outcome, failed_events, last_events
 from streamparse.graph.keyed_statistics import KeyedStatistics, Tally
@@ -35,7 +31,6 @@ from streamparse.graph.opening import Opening
 from streamparse.graph.source import End, source_error
 from streamparse.graph.spent import Spent
 from streamparse.graph.use_order import UseOrder
-from streamparse.limits import LARGE_TEXT
 from streamparse.parser import ResponseParser, feed_each
 from streamparse.statistics import ParserStatistics
 from streamparse.template import TemplateSource
@@ -56,7 +51,7 @@ class KeyedParser:
     ``"expired"``, by the next ``feed`` or ``expire``; ``clock`` gives the time in seconds. At most ``max_open`` keys
     are open; one more gives that key an ``error`` event.
 
-    As a stage of a ``Graph`` it takes pairs, gives pairs, and puts off large regions. Raises TemplateError for a faulty
+    As a stage of a ``Graph`` it takes pairs and gives pairs. Raises TemplateError for a faulty
     ``template``; all that goes wrong later is an event.
 
     >>> keyed = KeyedParser("qwen3", prefix="")
@@ -70,7 +65,6 @@ class KeyedParser:
 
     name = "parse by key"
     takes_batches = True
-    ends_large = False  # what is large is put off by ``finish`` too
 
     def __init__(
         self,
@@ -98,8 +92,6 @@ class KeyedParser:
         self._kept: Events = []  # what was made of a batch with a faulty item
         self._spent = Spent(max_open)
         self._tally = Tally()
-        self._large: int | None = None  # so many characters of a region are put off, if anything is
-        self._aside = Aside(self._open, self._take, self._fail)  # keys whose parser must not be fed now
 
     def __repr__(self) -> str:
         """How many keys are open, and how many generations there were."""
@@ -150,87 +142,17 @@ class KeyedParser:
     def drop(self, key: Hashable) -> bool:
         """Forget a key without events, as after its snapshot was taken up elsewhere; tell whether it was open."""
         self._spent.pop(key, None)
-        parser, work = self._open.get(key), self._aside.works.pop(key, None)
+        parser = self._open.get(key)
         if parser is not None:
             self._forget(key, parser.statistics())
-        elif work is not None:
-            self._forget(key, work.statistics())
-        return parser is not None or work is not None
-
-    def put_off_large_regions(self, size: int = LARGE_TEXT) -> None:
-        """Let ``feed`` not parse a structured region of more than ``size`` characters when it ends: for event loops.
-
-        Its key is set aside, with what comes for it, and the others go on; the events follow when the work is done.
-        While there is ``take_work()``, call that work's ``do()``, in any thread, and then ``take_back``. All else is
-        for one thread, which may feed meanwhile. What ends a key may be put off too: ``end``, ``expire`` and ``finish``
-        give fewer events then, and the rest comes of the work.
-
-        >>> keyed = KeyedParser("qwen3", prefix="")
-        >>> keyed.put_off_large_regions(10)
-        >>> call = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
-        >>> for key, events in keyed.feed([("a", call), ("a", "So."), ("a", End()), ("b", "Hi")]):
-        ...     print(key, events[-1]["type"])
-        a region_chunk
-        b region_chunk
-        >>> work = keyed.take_work()
-        >>> work.do()  # elsewhere, while others are fed
-        >>> for key, events in keyed.take_back(work):
-        ...     print(key, [event["type"] for event in events])
-        a ['region_close', 'region_open', 'region_chunk', 'region_close', 'message']
-        """
-        self._large = size
-        for key, parser in self._open.items():
-            self._aside.put_off(parser, key, size)
-
-    @property
-    def waiting(self) -> bool:
-        """Whether any key is set aside, so that events are still to come of what was fed."""
-        return bool(self._aside.works)
-
-    @property
-    def full(self) -> bool:
-        """Whether so much waits behind work that some should be done before more is fed; it is taken all the same."""
-        return self._aside.full
-
-    @property
-    def set_aside(self) -> Collection[Hashable]:
-        """The keys that are set aside: a view, as of a dict."""
-        return self._aside.works.keys()
-
-    def take_work(self) -> Work | None:
-        """Give the next work that nobody has taken, None if there is none; its ``do()`` may be called in any thread."""
-        return self._aside.take_work()
-
-    def take_back(self, work: Work) -> Events:
-        """The events that came of a work, and of what waited behind it; it is done here if it was not done yet.
-
-        What waits is taken in slices, so there may be more work after it. Gives nothing for a key that was dropped.
-        """
-        now = self._clock()
-        return self._counted([(work.key, self._aside.take_back(work, now))], now)
-
-    def work_off(self) -> Events:
-        """Take the next work, do it and take it back, at once: the events. For who has no thread to spare."""
-        work = self.take_work()
-        return [] if work is None else self.take_back(work)
-
-    def start(self) -> Events:
-        """As a stage of a graph: put off what would keep the event loop busy. There are no events before the first."""
-        if self._large is None:
-            self.put_off_large_regions()
-        return []
+        return parser is not None
 
     def is_spent(self, key: Hashable) -> bool:
         """Whether the key's generation failed or expired, and its own end has not come yet."""
-        work = self._aside.works.get(key)
-        return key in self._spent and not (work and any(is_end(chunk) for chunk in work.chunks))
+        return key in self._spent
 
     def snapshot(self, key: Hashable, *, message: bool = True) -> bytes:
         """The state of one generation, as of ``ResponseParser.snapshot``; raises SnapshotError if it isn't open."""
-        if key in self._aside.works:
-            raise SnapshotError(
-                f"a large region of {key!r} is still to be parsed; call work_off() while it is set_aside"
-            )
         if key not in self._open:
             raise SnapshotError(f"there is nothing to save of {key!r}: no generation of that key is open")
         return self._open[key].snapshot(message=message)
@@ -248,17 +170,17 @@ class KeyedParser:
 
     def statistics(self) -> KeyedStatistics:
         """What the operator has seen so far; asks each open parser, so it takes a moment where many are open."""
-        seen = [*self._aside.statistics(), *(parser.statistics() for parser in self._open.values())]
-        return self._tally.statistics(seen, spent=len(self._spent), set_aside=len(self._aside.works))
+        seen = (parser.statistics() for parser in self._open.values())
+        return self._tally.statistics(seen, spent=len(self._spent))
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._open or key in self._aside.works
+        return key in self._open
 
     def __iter__(self) -> Iterator[Hashable]:
-        return chain(self._open, self._aside.works)
+        return iter(self._open)
 
     def __len__(self) -> int:
-        return len(self._open) + len(self._aside.works)
+        return len(self._open)
 
     def _events_of(self, key: Hashable, chunk: Any) -> list[Event]:
         """The events of one key that follow from one chunk."""
@@ -286,10 +208,6 @@ class KeyedParser:
 
     def _take(self, key: Hashable, chunk: Any, now: float) -> list[Event]:
         """Take any chunk of any key: what ``feed`` does not do by itself."""
-        waiting = self._aside.works
-        if key in waiting:
-            waiting[key].queue(chunk)
-            return []
         parser = self._open.get(key)
         if parser is not None:
             parser.last_used = now
@@ -301,8 +219,6 @@ class KeyedParser:
         if type(chunk) is Open:
             if parser is not None:
                 events = self._end(key, parser, End("cancelled"), now)
-                if key in waiting:
-                    return self._take(key, chunk, now)
             return events + self._begin_new(key, chunk.options, now)
         if parser is None and key not in self._spent:
             events = self._begin_new(key, {}, now)
@@ -345,19 +261,16 @@ class KeyedParser:
     def _begin(self, key: Hashable, parser: ResponseParser, now: float) -> None:
         self._spent.pop(key, None)
         self._open[key] = parser
-        if self._large is not None:
-            self._aside.put_off(parser, key, self._large)
         self._begun[key] = parser.last_used = now
         if self._order is not None:
             self._order.begin(key, now)
         self._tally.opened += 1
 
     def _last_used(self, key: Hashable) -> float:
-        """When a chunk of a key came last; a key that is set aside is not idle, but waits for its work."""
-        parser = self._open.get(key)
-        return math.inf if parser is None else parser.last_used
+        """When a chunk of a key came last."""
+        return self._open[key].last_used
 
-    def _forget(self, key: Hashable, seen: ParserStatistics | None) -> None:
+    def _forget(self, key: Hashable, seen: ParserStatistics) -> None:
         self._open.pop(key, None)
         self._begun.pop(key, None)
         if self._order is not None:
@@ -365,7 +278,7 @@ class KeyedParser:
         self._tally.retire(seen)
 
     def _check_room(self) -> None:
-        if len(self._open) + self._aside.open >= self._max_open:
+        if len(self._open) >= self._max_open:
             raise LimitError(
                 f"{self._max_open} keys are open already; end or expire some, or raise max_open if so many are meant",
                 limit="max_open",
@@ -374,44 +287,34 @@ class KeyedParser:
     def _end(self, key: Hashable, parser: ResponseParser, end: End, now: float) -> list[Event]:
         """End a generation in the regular way: its last events, the message among them."""
         expired = end is EXPIRED
-        return self._close(key, parser, partial(last_events, parser, end), now, spent=expired, expired=expired)
+        self._tally.expired += expired
+        return self._close(key, parser, last_events(parser, end), now, spent=expired)
 
     def _fail(
         self, key: Hashable, parser: ResponseParser, error: Exception, now: float, *, own_end: bool = False
     ) -> list[Event]:
         """End a generation that has failed; ``own_end`` says that nothing more will come of it."""
-        return self._close(key, parser, partial(failed_events, parser, error), now, spent=not own_end)
+        return self._close(key, parser, failed_events(parser, error), now, spent=not own_end)
 
     def _close(
-        self,
-        key: Hashable,
-        parser: ResponseParser,
-        step: Callable[[], Outcome],
-        now: float,
-        *,
-        spent: bool,
-        expired: bool = False,
+        self, key: Hashable, parser: ResponseParser, outcome: Outcome, now: float, *, spent: bool
     ) -> list[Event]:
-        """End a generation by a step that gives its last events, here and now or aside.
+        """Close a key whose generation has ended, and give its last events.
 
         ``spent`` says that what still comes for it, up to its own end, is to be dropped.
         """
-
-        def closed(events: list[Event], error: Exception | None, then: float) -> list[Event]:
-            self._forget(key, parser.statistics())
-            if error is None:
-                self._tally.ended += 1
-            else:
-                self._tally.failed += 1
-            self._tally.expired += expired
-            if spent:
-                self._spent.add(key, then)
-            return events
-
-        return self._aside.do(Work(key, parser, step, closed, ends=True), now)
+        events, error = outcome
+        self._forget(key, parser.statistics())
+        if error is None:
+            self._tally.ended += 1
+        else:
+            self._tally.failed += 1
+        if spent:
+            self._spent.add(key, now)
+        return events
 
     def _expire(self, now: float) -> Events:
-        """End the keys that have been idle for too long: their last events, unless they are set aside for those.
+        """End the keys that have been idle for too long: their last events.
 
         Before them what was kept of a batch that could not be taken whole.
         """

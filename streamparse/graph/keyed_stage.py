@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from streamparse.graph.aside import Work
 from streamparse.graph.keyed import Events, KeyedParser, Pair
 
 
@@ -22,16 +21,11 @@ class KeyedStage:
     """
 
     takes_batches = True
-    ends_large = False
 
     def __init__(self, keyed: KeyedParser, items_of: Callable[[Events], list[Any]]) -> None:
         self.name = keyed.name
         self._keyed = keyed
         self._items_of = items_of
-
-    def start(self) -> Events:
-        """Put off what would keep the event loop busy; there are no items before the first."""
-        return self._keyed.start()
 
     def feed(self, batch: Collection[Pair]) -> list[Any]:
         """The items of a batch."""
@@ -40,25 +34,3 @@ class KeyedStage:
     def finish(self) -> list[Any]:
         """The last items."""
         return self._items_of(self._keyed.finish())
-
-    @property
-    def waiting(self) -> bool:
-        """Whether there is work that was put off."""
-        return self._keyed.waiting
-
-    @property
-    def full(self) -> bool:
-        """Whether so much waits behind it that nothing more is to be fed."""
-        return self._keyed.full
-
-    def take_work(self) -> Work | None:
-        """Give the next work."""
-        return self._keyed.take_work()
-
-    def take_back(self, work: Work) -> list[Any]:
-        """The items that came of a work."""
-        return self._items_of(self._keyed.take_back(work))
-
-    def work_off(self) -> list[Any]:
-        """The items of the next work, which is done at once."""
-        return self._items_of(self._keyed.work_off())

@@ -61,8 +61,6 @@ class KeyedStatistics(_Read, _Counts):
     """Regions that are open now."""
     held: int = 0
     """Characters held back now, all together."""
-    set_aside: int = 0
-    """Keys that wait for work on a large region, or are worked on, now."""
 
 
 class Tally(_Counts):
@@ -72,14 +70,13 @@ class Tally(_Counts):
         super().__init__()
         self._read = _Read()
 
-    def retire(self, seen: ParserStatistics | None) -> None:
+    def retire(self, seen: ParserStatistics) -> None:
         """Keep what a parser has read, which is about to be forgotten."""
-        if seen is not None:
-            _add(self._read, seen)
+        _add(self._read, seen)
 
-    def statistics(self, parsers: Iterable[ParserStatistics], *, spent: int, set_aside: int) -> KeyedStatistics:
+    def statistics(self, parsers: Iterable[ParserStatistics], *, spent: int) -> KeyedStatistics:
         """Give the counters, and the gauges of the parsers that are open."""
-        total = KeyedStatistics(**asdict(self), **asdict(self._read), spent=spent, set_aside=set_aside)
+        total = KeyedStatistics(**asdict(self), **asdict(self._read), spent=spent)
         for seen in parsers:
             _add(total, seen)
             total.open += 1

@@ -66,12 +66,12 @@ class Loop:
                 made = direct.feed(piece)
                 if type(made) is not list:  # a machine of the user's may give anything that can be iterated over
                     made = list(made)
-                if len(made) == 1 and passed & UNTIL_REST and not direct.later.waiting:
+                if len(made) == 1 and passed & UNTIL_REST:
                     return made[0]
                 feeding = False
-                await graph._take(made, direct)
+                graph._take(made, direct)
             else:
-                await graph._feed(graph._reader.accept(piece))
+                graph._feed(graph._reader.accept(piece))
         except BaseException as error:
             if feeding:
                 direct.not_one += 1

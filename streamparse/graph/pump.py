@@ -28,9 +28,6 @@ def pump(
     with ``blocking``, ahead by the weight ``capacity``. Large batches are worked off in slices, with a chance for other
     tasks between them.
 
-    A structured region of more than a million characters is parsed in a thread when it has ended. Within ``async with``
-    the other generations go on meanwhile, and the source is asked by a task of its own; without it they wait.
-
     At the end of the source all keys that are open are ended. How the graph ends otherwise, and what it closes, is as
     of ``ParseStream``.
 

@@ -42,8 +42,6 @@ class Readers:
         self._scopes: dict[Hashable, anyio.CancelScope] = {}
         self._ends: dict[Hashable, End] = {}  # of those that were stopped
         self._expected = set(expected)
-        self._held: Collection[Hashable] = frozenset()
-        self._let_go: anyio.Event | None = None
 
     @property
     def running(self) -> int:
@@ -66,14 +64,6 @@ class Readers:
             self._ends[key] = end
             return True
         return False
-
-    def hold(self, keys: Collection[Hashable]) -> None:
-        """Ask the sources of these keys, and of no others, for nothing until this is called with others."""
-        if self._held != keys:
-            self._held = frozenset(keys)
-            if self._let_go is not None:
-                self._let_go.set()
-                self._let_go = None
 
     async def run(self, inbox: AsyncIterator[list[Any]], outbox: Channel[Any]) -> None:
         """Be a task between what gives the sources and the channel that the pieces go to."""
@@ -122,9 +112,6 @@ class Readers:
         try:
             await outbox.send([(key, Open())])
             while True:
-                while key in self._held:
-                    self._let_go = self._let_go or anyio.Event()
-                    await self._let_go.wait()
                 batch = await reader.take_pending() if reader.pending else reader.accept(await reader.pull())
                 pairs = [(key, piece) for piece in batch]
                 if not outbox.offer(pairs):

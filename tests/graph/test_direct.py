@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Machine:
-    """A machine that gives each item, in a form of its own; one that has ``work_off`` goes the direct way."""
+    """A machine that gives each item, in a form of its own; as the only one it is on the fast path."""
 
     name = "machine"
 
@@ -31,12 +31,16 @@ class Machine:
         return ["end"]
 
 
-class PuttingOff(Machine):
-    waiting = False
-    ends_large = False
+class Batches(Machine):
+    """The same machine for batches, which are never on the fast path."""
 
-    def work_off(self) -> list[Any]:
-        return []
+    takes_batches = True
+
+    def feed(self, batch: list[Any]) -> list[Any]:
+        made: list[Any] = []
+        for item in batch:
+            made += self._form(item)
+        return made
 
 
 def failing(error: Exception) -> Callable[[Any], list[Any]]:
@@ -71,8 +75,8 @@ FORMS: dict[str, Callable[[Any], Iterable[Any]]] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_a_machine_that_puts_work_off_may_give_what_any_machine_may(form: str) -> None:
-    graph, other = (Graph(list("abcdef"), [kind(FORMS[form])]) for kind in (PuttingOff, Machine))
+async def test_a_machine_on_the_fast_path_may_give_what_any_machine_may(form: str) -> None:
+    graph, other = (Graph(list("abcdef"), [kind(FORMS[form])]) for kind in (Machine, Batches))
     assert await given(graph) == await given(other)
     assert graph.statistics().items == other.statistics().items
     assert graph.statistics().stages == other.statistics().stages
@@ -80,7 +84,7 @@ async def test_a_machine_that_puts_work_off_may_give_what_any_machine_may(form: 
 
 @pytest.mark.parametrize("error", [LookupError("no"), StopIteration(), StopAsyncIteration()])
 async def test_an_error_of_such_a_machine_is_told_and_counted_as_of_any(error: Exception) -> None:
-    graph, other = (Graph(list("abcdef"), [kind(failing(error))]) for kind in (PuttingOff, Machine))
+    graph, other = (Graph(list("abcdef"), [kind(failing(error))]) for kind in (Machine, Batches))
     items, failure = await given(graph)
     assert items == ["a", "b"]
     assert failure.startswith("StageError: stage 'machine' failed")
@@ -96,7 +100,7 @@ async def test_an_error_of_a_generator_that_a_machine_gives_is_the_machines() ->
             raise LookupError("no")
         yield item
 
-    items, failure = await given(Graph(list("abcdef"), [PuttingOff(form)]))
+    items, failure = await given(Graph(list("abcdef"), [Machine(form)]))
     assert items == ["a", "b"]
     assert failure.startswith("StageError: stage 'machine' failed")
 
