@@ -213,7 +213,7 @@ class _Parsing:
         self.parser = parser
         self.reader = reader
         self.message: dict[str, Any] | None = None
-        self.feed = parser.feed
+        self.feed = parser.pipeline.feed  # not by way of the parser: this is the fast path
 
     def start(self) -> list[Event]:
         return self.parser.initial_events

@@ -161,6 +161,7 @@ def test_a_snapshot_may_be_too_large_to_take_and_to_take_up() -> None:
     parser.feed("<call>" + "a" * 3000)
     with pytest.raises(LimitError, match=r"Limits\.snapshot_size"):
         parser.snapshot()
+    parser.feed("and on it goes")
 
 
 def test_a_start_anchor_that_takes_for_ever_is_stopped() -> None:

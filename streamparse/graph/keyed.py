@@ -31,7 +31,8 @@ from streamparse.graph.opening import Opening
 from streamparse.graph.source import End, source_error
 from streamparse.graph.spent import Spent
 from streamparse.graph.use_order import UseOrder
-from streamparse.parser import ResponseParser, feed_each
+from streamparse.parser import ResponseParser
+from streamparse.pipeline import Pipeline, feed_each
 from streamparse.statistics import ParserStatistics
 from streamparse.template import TemplateSource
 
@@ -86,6 +87,7 @@ class KeyedParser:
         self._max_open = max_open
         self._clock = clock
         self._open: dict[Hashable, ResponseParser] = {}
+        self._pipelines: dict[Hashable, Pipeline] = {}  # of those parsers
         self._order = None if idle_seconds is None else UseOrder(idle_seconds, self._last_used)
         self._begun: dict[Hashable, float] = {}  # when those were opened that have had no events yet
         self._opened_now: dict[Hashable, int] = {}  # how many events those have of the prefix, which nobody waited for
@@ -111,7 +113,7 @@ class KeyedParser:
         pairs = self._expire(now)
         earlier = sum([len(events) for _, events in pairs])
         try:
-            count, repeated = feed_each(batch, self._open.get, self._take, self._fail, now, pairs)
+            count, repeated = feed_each(batch, self._pipelines.get, self._take, self._failed, now, pairs)
         except Exception:
             self._kept = pairs
             self._opened_now.clear()
@@ -210,7 +212,7 @@ class KeyedParser:
         """Take any chunk of any key: what ``feed`` does not do by itself."""
         parser = self._open.get(key)
         if parser is not None:
-            parser.last_used = now
+            parser.pipeline.last_used = now
         events: list[Event] = []
         if chunk is EXPIRED or chunk is FINISHED:
             if chunk is FINISHED:
@@ -261,17 +263,19 @@ class KeyedParser:
     def _begin(self, key: Hashable, parser: ResponseParser, now: float) -> None:
         self._spent.pop(key, None)
         self._open[key] = parser
-        self._begun[key] = parser.last_used = now
+        self._pipelines[key] = parser.pipeline
+        self._begun[key] = parser.pipeline.last_used = now
         if self._order is not None:
             self._order.begin(key, now)
         self._tally.opened += 1
 
     def _last_used(self, key: Hashable) -> float:
         """When a chunk of a key came last."""
-        return self._open[key].last_used
+        return self._pipelines[key].last_used
 
     def _forget(self, key: Hashable, seen: ParserStatistics) -> None:
         self._open.pop(key, None)
+        self._pipelines.pop(key, None)
         self._begun.pop(key, None)
         if self._order is not None:
             self._order.end(key)
@@ -295,6 +299,10 @@ class KeyedParser:
     ) -> list[Event]:
         """End a generation that has failed; ``own_end`` says that nothing more will come of it."""
         return self._close(key, parser, failed_events(parser, error), now, spent=not own_end)
+
+    def _failed(self, key: Hashable, error: Exception, now: float) -> list[Event]:
+        """End a generation whose pipeline has raised an error."""
+        return self._fail(key, self._open[key], error, now)
 
     def _close(
         self, key: Hashable, parser: ResponseParser, outcome: Outcome, now: float, *, spent: bool

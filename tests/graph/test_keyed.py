@@ -436,7 +436,7 @@ def test_of_a_generation_that_ended_or_failed_nothing_waits_for_the_garbage_coll
 ) -> None:
     operator = KeyedParser(QWEN3, prefix="", errors=errors)
     operator.feed([("a", "Hello ")])
-    parts = [weakref.ref(operator._open["a"]), weakref.ref(operator._open["a"]._core._regions)]
+    parts = [weakref.ref(operator._open["a"]), weakref.ref(operator._open["a"].pipeline._regions)]
     gc.disable()
     try:
         operator.feed([("a", text), ("a", ENDS[end])])
