@@ -27,6 +27,7 @@ from confluent_kafka import KafkaError as ClientError
 
 from streamparse.adapters.kafka.errors import KafkaError
 from streamparse.adapters.kafka.output import EventReader, NumberedEvent
+from streamparse.adapters.kafka.retrying import UNKNOWN_TOPIC, checked, retried, transient
 from streamparse.adapters.kafka.settings import CLIENT_LOG, PREFETCHED_KILOBYTES
 from streamparse.adapters.kafka.wire import Headers
 from streamparse.events import Event, RawEvent
@@ -179,18 +180,23 @@ class KafkaEvents:
 
     def _begin(self, consumer: Consumer) -> set[int]:
         """Read on from ``lookback`` seconds ago; the partitions whose end has not been seen yet."""
-        topics = consumer.list_topics(self._topic, timeout=_SECONDS).topics
-        numbers = sorted(topics[self._topic].partitions)
-        if not numbers:
-            raise KafkaError(f"there is no topic {self._topic!r}")
+        numbers = retried(lambda: self._partitions(consumer), _SECONDS, exists=False, stopped=self._stop.is_set)
         if math.isinf(self._lookback):
             places = [TopicPartition(self._topic, number, 0) for number in numbers]
         else:
             since = round((time.time() - self._lookback) * 1000)
             asked = [TopicPartition(self._topic, number, since) for number in numbers]
-            places = consumer.offsets_for_times(asked, timeout=_SECONDS)
+            places = retried(lambda: _offsets_at(consumer, asked), _SECONDS, stopped=self._stop.is_set)
         consumer.assign(places)
         return set(numbers)
+
+    def _partitions(self, consumer: Consumer) -> list[int]:
+        """The numbers of the topic's partitions."""
+        topic = consumer.list_topics(self._topic, timeout=_SECONDS).topics[self._topic]
+        if topic.error is not None and topic.error.code() in UNKNOWN_TOPIC:
+            raise KafkaError(f"there is no topic {self._topic!r}")
+        checked(topic.error)
+        return sorted(topic.partitions)
 
     def _take(self, messages: list[Any], ends: set[int]) -> None:
         """Note where generations begin, and hand records to those who follow."""
@@ -202,7 +208,7 @@ class KafkaEvents:
                     if error.code() == ClientError._PARTITION_EOF:
                         self._positions[number] = max(self._positions.get(number, 0), message.offset())
                         ends.discard(number)
-                    elif not error.retriable():
+                    elif not transient(error):
                         log.warning("the events: %s", error.str())
                     continue
                 offset = message.offset()
@@ -264,6 +270,14 @@ class KafkaEvents:
         finally:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(scan.close)
+
+
+def _offsets_at(consumer: Consumer, asked: list[TopicPartition]) -> list[TopicPartition]:
+    """The first offset of each partition at or after a time."""
+    places = consumer.offsets_for_times(asked, timeout=_SECONDS)
+    for place in places:
+        checked(place.error)
+    return places
 
 
 class _Scan:
