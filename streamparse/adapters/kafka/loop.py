@@ -19,7 +19,9 @@ from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicParti
 from confluent_kafka import KafkaError as ClientError
 
 from streamparse.adapters.kafka.errors import FencedError, KafkaError
-from streamparse.adapters.kafka.partition import Message, Output, PartitionParser
+from streamparse.adapters.kafka.message import Message
+from streamparse.adapters.kafka.parsed import Output
+from streamparse.adapters.kafka.partition import PartitionParser
 from streamparse.adapters.kafka.restoring import restore
 from streamparse.adapters.kafka.retrying import checked, retried, transient
 from streamparse.adapters.kafka.settings import WorkerSettings

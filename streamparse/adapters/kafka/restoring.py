@@ -16,7 +16,8 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from streamparse.adapters.kafka.changelog import Saved
 from streamparse.adapters.kafka.errors import KafkaError
-from streamparse.adapters.kafka.partition import Message, PartitionParser
+from streamparse.adapters.kafka.message import Message
+from streamparse.adapters.kafka.partition import PartitionParser
 from streamparse.adapters.kafka.retrying import retried, transient
 from streamparse.adapters.kafka.settings import WorkerSettings
 

@@ -20,7 +20,7 @@ import anyio.to_thread
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from streamparse.adapters.kafka.errors import BadRecordError, KafkaError
-from streamparse.adapters.kafka.partition import record_of
+from streamparse.adapters.kafka.message import record_of
 from streamparse.adapters.kafka.retrying import retried
 from streamparse.adapters.kafka.settings import WorkerSettings
 from streamparse.adapters.kafka.templates import Beginnings

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import KafkaError as ClientError
 from confluent_kafka.admin import AdminClient
 
-from streamparse.adapters.kafka import KafkaError, KafkaEvents, KafkaWorker, following, loop, restoring, retrying
+from streamparse.adapters.kafka import KafkaError, KafkaEvents, KafkaWorker, event_topic, loop, restoring, retrying
 from stress.kafka_generations import Generation, make_topics, write
 
 PASSING = [
@@ -97,7 +97,7 @@ async def test_workers_and_followers_begin_while_the_leaders_of_partitions_are_n
     bootstrap: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_topics(bootstrap, 2, f"{name}-in", f"{name}-out")
-    reading = falter(monkeypatch, following, Consumer, "list_topics", "offsets_for_times")
+    reading = falter(monkeypatch, event_topic, Consumer, "list_topics", "offsets_for_times")
     working = falter(monkeypatch, loop, Consumer, "committed", "get_watermark_offsets")
     taking_up = falter(monkeypatch, restoring, AdminClient, "list_offsets")
     write(bootstrap, f"{name}-in", ONE.records())
