@@ -3,8 +3,8 @@
 In:  sources of text, bytes or token ids, each under a key, and a response template.
 Out: ``(key, event)``, by asynchronous iteration.
 
-A task for each source moves its pieces into one channel (``graph/readers.py``); whoever iterates takes everything that
-waits there at once and runs it through the keyed operator (``graph/keyed.py``).
+A task for each source moves its pieces into one channel (``keyed/readers.py``); whoever iterates takes everything that
+waits there at once and runs it through the keyed operator (``keyed/operator.py``).
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.events import Event
-from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, KeyedParser, KeyedStatistics, Readers, Source
-from streamparse.graph.chunks import CANCELLED
-from streamparse.graph.keyed import Events
-from streamparse.graph.keyed_stage import KeyedStage
+from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, Source
+from streamparse.keyed.life_cycle import CANCELLED
+from streamparse.keyed.operator import Events, KeyedParser
+from streamparse.keyed.readers import Readers
+from streamparse.keyed.stage import KeyedStage
+from streamparse.keyed.statistics import KeyedStatistics
 from streamparse.template import TemplateSource
 
 Tagged = tuple[Hashable, Event]

@@ -13,8 +13,8 @@ from typing import Any
 
 from streamparse.errors import StageError, StreamparseError, events_before
 from streamparse.graph.channel import Channel
-from streamparse.graph.closing import close
-from streamparse.graph.direct import Direct
+from streamparse.graph.cleanup import close
+from streamparse.graph.fast_path import FastPath
 
 Made = list[Any] | deque[Any]
 
@@ -50,12 +50,12 @@ class Chain:
     def __init__(self, links: Sequence[Link]) -> None:
         self.links = links
 
-    def direct(self, pull: Callable[[], Awaitable[Any]]) -> Direct | None:
+    def fast_path(self, pull: Callable[[], Awaitable[Any]]) -> FastPath | None:
         """The fast path through the chain, where it has one machine that takes item by item, as the parser does."""
         link = self.links[0] if len(self.links) == 1 else None
         if link is None or link.takes_batches:
             return None
-        return Direct(pull, link.feed, link.seen.name)
+        return FastPath(pull, link.feed, link.seen.name)
 
     def start(self, out: Made) -> None:
         """Add the items that come before the first one; the last link starts first, as it is fed by those before it."""
@@ -141,7 +141,7 @@ def _items_of(link: Link, step: Callable[[], Iterable[Any]]) -> list[Any]:
     return items
 
 
-def stage_error(name: str, error: Exception) -> StreamparseError:
+def stage_error(name: str, error: BaseException) -> StreamparseError:
     """Give the StageError that carries the stage's name and the cause, or the error if it is streamparse's own."""
     if isinstance(error, StreamparseError):
         return error

@@ -1,4 +1,4 @@
-"""Reaching the event loop from outside its tasks (from a thread, or from the garbage collector), and tasks of no group.
+"""Calls into the event loop from outside its tasks (threads, the garbage collector), and starts tasks without a group.
 
 In:  the loop that runs now, asyncio's or trio's.
 Out: a function that has that loop call something; tasks.

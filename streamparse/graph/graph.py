@@ -29,11 +29,11 @@ import anyio
 from streamparse.errors import StreamparseError, events_before
 from streamparse.graph.chain import Chain, StageStatistics, stage_error
 from streamparse.graph.channel import CAPACITY, ChannelStatistics, checked_capacity
-from streamparse.graph.closing import closer_for_later
-from streamparse.graph.direct import UNTIL_REST, Direct
+from streamparse.graph.cleanup import closer_for_later
+from streamparse.graph.fast_path import UNTIL_REST, FastPath
 from streamparse.graph.loop import Loop, is_begun_by_async_for
 from streamparse.graph.shield import Shield
-from streamparse.graph.source import End, Source, SourceReader, source_error
+from streamparse.graph.source import End, Source, SourceReader, raised_by_source, source_error
 from streamparse.graph.stage import Segment, segments_of
 from streamparse.graph.workers import Workers
 
@@ -77,10 +77,10 @@ class Graph(Generic[Out]):
         "_chain",
         "_close_later",
         "_closed",
-        "_direct",
-        "_direct_now",
         "_ended",
         "_failure",
+        "_fast",
+        "_fast_now",
         "_first_item_seconds",
         "_items",
         "_pull",
@@ -117,8 +117,8 @@ class Graph(Generic[Out]):
         self._ready: deque[Any] = deque()
         self._pull = self._reader.pull if self._workers is None else self._workers.pull
         self._shield: Shield | None = None  # what outlasts a reader who is cancelled, once there may be one
-        self._direct = None if self._workers is not None else self._chain.direct(self._pull)
-        self._direct_now: Direct | None = None  # the direct way, where it can be taken without a look at anything else
+        self._fast = None if self._workers is not None else self._chain.fast_path(self._pull)
+        self._fast_now: FastPath | None = None  # the fast path while nothing else is due
         self._items = 0
         self._began = 0.0
         self._first_item_seconds: float | None = None
@@ -150,7 +150,7 @@ class Graph(Generic[Out]):
     @property
     def _is_read(self) -> bool:
         """Whether a task waits for an item."""
-        return self._reading or (self._direct is not None and self._direct.taken is not None)
+        return self._reading or (self._fast is not None and self._fast.taken is not None)
 
     async def _next(self, *, may_come_back: bool = False) -> Any:
         """Give the next item; what is ready is given without a visit to the event loop.
@@ -161,11 +161,11 @@ class Graph(Generic[Out]):
             if self._is_read:
                 raise StreamparseError("another task is reading this stream; an event goes to one reader")
             self._reading = True
-            self._direct_now = None
+            self._fast_now = None
             try:
                 await self._make_ready()
             except BaseException as error:
-                if may_come_back and isinstance(error, anyio.get_cancelled_exc_class()):
+                if may_come_back and isinstance(error, anyio.get_cancelled_exc_class()) and not raised_by_source(error):
                     raise
                 await self._fail(error)
             finally:
@@ -194,7 +194,7 @@ class Graph(Generic[Out]):
         """
         if isinstance(error, GeneratorExit):  # the reader is being thrown away and must not await
             raise error
-        if isinstance(error, Exception):
+        if isinstance(error, Exception) or raised_by_source(error):
             if feeding:
                 self._ready.extend(events_before(error))
             self._failure = stage_error(feeding, error) if feeding else source_error(error)
@@ -240,8 +240,8 @@ class Graph(Generic[Out]):
 
     def statistics(self) -> GraphStatistics:
         """Give what the graph has seen so far."""
-        direct = self._direct
-        pieces, amount, alone = (direct.pieces, direct.amount, direct.pieces - direct.not_one) if direct else (0, 0, 0)
+        fast = self._fast
+        pieces, amount, alone = (fast.pieces, fast.amount, fast.pieces - fast.not_one) if fast else (0, 0, 0)
         stages = [replace(seen) for seen in self._stages]
         if pieces:
             stages[0].items_in += pieces
@@ -282,12 +282,12 @@ class Graph(Generic[Out]):
         if batch is not None:
             self._chain.feed(batch, self._ready)
 
-    def _take(self, made: list[Any], direct: Direct) -> None:
-        """Take what came of a piece on the direct way where it isn't just one item, or where something else is due."""
-        direct.not_one += 1
+    def _take(self, made: list[Any], fast: FastPath) -> None:
+        """Take what a piece on the fast path made: no item or several, or one after which other tasks get a turn."""
+        fast.not_one += 1
         self._stages[0].items_out += len(made)
         self._ready.extend(made)
-        if not direct.passed & UNTIL_REST:
+        if not fast.passed & UNTIL_REST:
             self._reader.rest_next()
 
     def _first_ready(self) -> Any:
@@ -299,9 +299,9 @@ class Graph(Generic[Out]):
             self._first_item_seconds = perf_counter() - self._began
         self._items += 1
         item = self._ready.popleft()
-        goes_directly = not (self._ready or self._ended or self._reading or self._reader.pending)
+        nothing_due = not (self._ready or self._ended or self._reading or self._reader.pending)
         is_plain = self._first_item_seconds is not None and self._shield is None
-        self._direct_now = self._direct if goes_directly and is_plain else None
+        self._fast_now = self._fast if nothing_due and is_plain else None
         return item
 
     def _begin(self) -> None:
@@ -310,8 +310,8 @@ class Graph(Generic[Out]):
             return
         if self._workers is None:
             self._close_later = closer_for_later()
-            if self._direct is not None:
-                self._make_interruptible(self._direct)
+            if self._fast is not None:
+                self._make_interruptible(self._fast)
         elif not self._workers.started:
             raise StreamparseError(
                 "this stream runs tasks (it has a stage that awaits, reads ahead, or is not chained), which must not "
@@ -324,24 +324,24 @@ class Graph(Generic[Out]):
     def _end_source(self, end: End) -> None:
         """End the source here, whether anybody waits for it or not; does nothing after the end."""
         if not self._ended:
-            self._direct_now = None
-            self._reader.stop(end, None if self._direct is None else self._direct.taken)
+            self._fast_now = None
+            self._reader.stop(end, None if self._fast is None else self._fast.taken)
 
-    def _make_interruptible(self, direct: Direct) -> None:
-        """Let the wait of whoever takes the direct way be ended from elsewhere."""
+    def _make_interruptible(self, fast: FastPath) -> None:
+        """Let ``stop`` end a wait on the fast path."""
         interrupt = self._reader.interrupt
-        direct.who = interrupt.who
+        fast.who = interrupt.who
         if self._reader.can_be_stepped:
-            direct.go_on = interrupt.go_on
+            fast.go_on = interrupt.go_on
         elif interrupt.go_on is not None:
-            direct.pull = partial(interrupt.wait, direct.pull)
+            fast.pull = partial(interrupt.wait, fast.pull)
 
     async def _close(self, *, in_shield: bool = False) -> None:
         """Stop what runs and close the source, once; ``in_shield`` is whether the shield's own task does it."""
         if self._closed:
             return
         self._closed = self._ended = True
-        self._direct_now = None
+        self._fast_now = None
         if self._shield is not None:
             if in_shield:
                 self._shield.dismiss()

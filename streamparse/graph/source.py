@@ -22,7 +22,7 @@ import anyio.lowlevel
 
 from streamparse.errors import SourceError, StreamparseError
 from streamparse.graph.channel import CAPACITY, Channel
-from streamparse.graph.closing import close_all
+from streamparse.graph.cleanup import close_all
 from streamparse.graph.interrupt import AsyncioInterrupt, Interrupted, TrioInterrupt, interrupt_here
 from streamparse.graph.thread import ThreadReader
 
@@ -196,7 +196,9 @@ class SourceReader:
             self._backlog.clear()
             try:
                 await close_all(self.to_close)
-            except Exception as error:
+            except BaseException as error:
+                if not isinstance(error, Exception) and not raised_by_source(error):
+                    raise
                 failure = source_error(error)
                 raise failure from failure.__cause__
 

@@ -31,7 +31,7 @@ from typing import Any, Protocol
 from streamparse.errors import StreamparseError
 from streamparse.graph.chain import Chain, Link, StageStatistics
 from streamparse.graph.channel import Channel
-from streamparse.graph.closing import close
+from streamparse.graph.cleanup import close
 
 
 class Machine(Protocol):

@@ -17,9 +17,9 @@ from typing import Literal, Protocol, Self
 import anyio
 import anyio.lowlevel
 
+from streamparse.broadcasting.history import Event, History, Numbered
 from streamparse.errors import StreamparseError
 from streamparse.events import consumer_dropped_event
-from streamparse.graph.history import Event, History, Numbered
 
 Policy = Literal["wait", "join", "drop"]
 POLICIES: tuple[Policy, ...] = ("wait", "join", "drop")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from streamparse.graph.keyed import Events, KeyedParser, Pair
+from streamparse.keyed.operator import Events, KeyedParser, Pair
 
 
 class KeyedStage:

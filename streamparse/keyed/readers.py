@@ -1,4 +1,4 @@
-"""Reads many sources at once, so many and no more, each in a task that only moves pieces.
+"""Reads many sources concurrently, up to a limit, each in a task that only moves pieces.
 
 In:  ``(key, source)``, as there is room for more sources to run.
 Out: ``(key, chunk)`` for the keyed operator: ``Open``, pieces, and the ``End`` or the error that the source came to.
@@ -17,9 +17,9 @@ import anyio
 
 from streamparse.errors import StreamparseError
 from streamparse.graph.channel import Channel
-from streamparse.graph.chunks import CANCELLED, Open
-from streamparse.graph.closing import close
+from streamparse.graph.cleanup import close
 from streamparse.graph.source import End, SourceReader, raised_by_source, source_error
+from streamparse.keyed.life_cycle import CANCELLED, Open
 
 
 class Readers:

@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from streamparse.events import RawEvent
-from streamparse.graph.joining import ITEM_WEIGHT, joinable, weigh
+from streamparse.graph.coalescing import ITEM_WEIGHT, joinable, weigh
 
 Event = RawEvent
 
@@ -35,7 +35,7 @@ class Numbered(NamedTuple):
 
 
 class History:
-    """Keeps events by number; their weight is that of ``joining.weigh``, after joining.
+    """Keeps events by number; their weight is that of ``coalescing.weigh``, after joining.
 
     When more than ``limit`` is kept, ``trim`` drops the oldest. Events are shared by all who read them, and not to be
     changed.

@@ -8,26 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamparse.graph.joining import ITEM_WEIGHT, join_neighbours, weigh
+from streamparse.graph.coalescing import ITEM_WEIGHT, coalesced, weigh
 from tests.graph.events import EVENTS, by_character, chunk, delta
 
 
 def test_chunks_of_a_region_become_one() -> None:
     chunks = [chunk("a"), chunk("b"), chunk("c")]
-    assert join_neighbours(chunks) == [chunk("abc")]
+    assert coalesced(chunks) == [chunk("abc")]
     assert chunks == [chunk("a"), chunk("b"), chunk("c")], "events are shared and must not change"
 
 
 def test_spans_that_touch_are_joined() -> None:
-    assert join_neighbours([chunk("ab", start=3, end=5), chunk("c", start=5, end=6)]) == [chunk("abc", start=3, end=6)]
+    assert coalesced([chunk("ab", start=3, end=5), chunk("c", start=5, end=6)]) == [chunk("abc", start=3, end=6)]
 
 
 def test_deltas_of_a_call_collect_their_arguments() -> None:
     first = delta(id="call_1", name="f", arguments='{"a"')
-    assert join_neighbours([first, delta(arguments=": 1"), delta(arguments="}")]) == [
+    assert coalesced([first, delta(arguments=": 1"), delta(arguments="}")]) == [
         delta(id="call_1", name="f", arguments='{"a": 1}')
     ]
-    assert join_neighbours([delta(name="f"), delta(arguments="{}")]) == [delta(name="f", arguments="{}")]
+    assert coalesced([delta(name="f"), delta(arguments="{}")]) == [delta(name="f", arguments="{}")]
 
 
 def test_chunks_and_deltas_of_a_region_are_joined_where_they_come_in_turns() -> None:
@@ -42,15 +42,15 @@ def test_chunks_and_deltas_of_a_region_are_joined_where_they_come_in_turns() -> 
         chunk("}", **called),
         delta(arguments="1}"),
     ]
-    assert join_neighbours(turns) == [
+    assert coalesced(turns) == [
         chunk('{"name": "f", "arguments": {"a": 1}', **called),
         delta(name="f", arguments='{"a":1}'),
     ]
-    assert join_neighbours([*turns, {**delta(name="g"), "index": 1}])[2:] == [{**delta(name="g"), "index": 1}]
+    assert coalesced([*turns, {**delta(name="g"), "index": 1}])[2:] == [{**delta(name="g"), "index": 1}]
 
 
 def test_pieces_of_text_and_of_bytes_are_joined_with_their_like() -> None:
-    assert join_neighbours(["a", "b", b"c", b"d", "e"]) == ["ab", b"cd", "e"]
+    assert coalesced(["a", "b", b"c", b"d", "e"]) == ["ab", b"cd", "e"]
 
 
 @pytest.mark.parametrize(
@@ -72,16 +72,16 @@ def test_pieces_of_text_and_of_bytes_are_joined_with_their_like() -> None:
     ],
 )
 def test_what_differs_in_more_than_its_text_stays_apart(earlier: Any, later: Any) -> None:
-    assert join_neighbours([earlier, later]) == [earlier, later]
+    assert coalesced([earlier, later]) == [earlier, later]
 
 
 @given(EVENTS, st.data())
 def test_joining_loses_nothing_wherever_it_is_done(events: list[dict[str, Any]], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(events)))
-    at_once = join_neighbours(events)
-    in_steps = join_neighbours([*join_neighbours(events[:cut]), *events[cut:]])
+    at_once = coalesced(events)
+    in_steps = coalesced([*coalesced(events[:cut]), *events[cut:]])
     assert by_character(at_once) == by_character(events)
-    assert at_once == in_steps == join_neighbours(at_once)
+    assert at_once == in_steps == coalesced(at_once)
 
 
 def test_an_item_weighs_its_text_and_a_little_more() -> None:
@@ -92,9 +92,9 @@ def test_an_item_weighs_its_text_and_a_little_more() -> None:
 
 
 def test_pairs_of_one_key_are_joined_where_they_carry_events() -> None:
-    assert join_neighbours([("k", chunk("a")), ("k", chunk("b"))]) == [("k", chunk("ab"))]
+    assert coalesced([("k", chunk("a")), ("k", chunk("b"))]) == [("k", chunk("ab"))]
     opened = {"type": "region_open", "field": "content"}
-    assert join_neighbours([("k", [opened, chunk("a")]), ("k", [chunk("b")]), ("other", [chunk("c")])]) == [
+    assert coalesced([("k", [opened, chunk("a")]), ("k", [chunk("b")]), ("other", [chunk("c")])]) == [
         ("k", [opened, chunk("ab")]),
         ("other", [chunk("c")]),
     ]
@@ -102,7 +102,7 @@ def test_pairs_of_one_key_are_joined_where_they_carry_events() -> None:
 
 def test_pairs_of_text_are_kept_apart_as_they_may_mean_anything() -> None:
     pairs = [("name", "a"), ("name", "b")]
-    assert join_neighbours(pairs) == pairs
+    assert coalesced(pairs) == pairs
 
 
 def test_a_pair_weighs_what_it_carries() -> None:

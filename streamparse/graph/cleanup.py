@@ -1,9 +1,9 @@
-"""How a source is let go: at once where that can be awaited, or soon after, where it can't be.
+"""Cleanup of sources: awaited where that is possible, otherwise scheduled on the event loop.
 
 In:  the source of a stream, or anything else that has ``aclose`` or ``close``.
 Out: nothing; the thing is closed.
 
-A file is left open: whoever opened it may still want it, above all standard input.
+Files are left open, standard input above all: their owner may still need them.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ slow consumer takes up no memory of its own and disturbs nobody. What happens wh
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
 from types import TracebackType
@@ -23,11 +24,12 @@ from typing import Any, Self
 import anyio
 from anyio.abc import TaskGroup
 
+from streamparse.broadcasting.consumer import POLICIES, Consumer, Ending, Policy, Recording
+from streamparse.broadcasting.history import Event, History
 from streamparse.errors import SourceError, StreamparseError
 from streamparse.graph.channel import CAPACITY
-from streamparse.graph.closing import close
-from streamparse.graph.consumer import POLICIES, Consumer, Ending, Policy, Recording
-from streamparse.graph.history import Event, History
+from streamparse.graph.cleanup import close
+from streamparse.graph.source import raised_by_source, source_error
 
 HISTORY = 4_194_304
 """The weight of the events that are kept if nothing else is said: about as many characters."""
@@ -192,6 +194,10 @@ class Broadcast:
                 ending = "complete"
         except Exception as error:
             ending, recording.error = "failed", error
+        except CancelledError as error:
+            if not raised_by_source(error):
+                raise
+            ending, recording.error = "failed", source_error(error)
         finally:
             recording.ending = ending
             self._waiting_for_return.cancel()

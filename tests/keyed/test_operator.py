@@ -24,7 +24,7 @@ from streamparse import (
     load_response_template,
 )
 from streamparse.graph import Graph
-from streamparse.graph.joining import join_neighbours as join_events
+from streamparse.graph.coalescing import coalesced as join_events
 
 QWEN3 = load_response_template("qwen3")
 GPT_OSS = load_response_template("gpt_oss")

@@ -1,6 +1,6 @@
-"""What the keyed operator has seen: counters that it keeps, and gauges that its parsers are asked for.
+"""Statistics of the keyed operator: counters that it keeps, and gauges that are read from its parsers.
 
-In:  what the operator counts batch by batch, and its parsers when they end or when somebody wants to know.
+In:  what the operator counts batch by batch, and its parsers, when they end and on request.
 Out: a ``KeyedStatistics``.
 """
 

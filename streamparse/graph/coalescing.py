@@ -1,9 +1,9 @@
-"""How much an item weighs in a channel, and how neighbouring items become one without loss.
+"""Weighs the items of a channel, and coalesces neighbouring items without loss.
 
 In:  items that wait in a channel: pieces of text before the parser, events after it.
-Out: their weight; the same items with neighbours joined.
+Out: their weight; the same items, coalesced.
 
-Two items are joined only where the one that takes their place says exactly what the two said: pieces of
+Two items are coalesced only if the one that replaces them says exactly what the two said: pieces of
 text; ``region_chunk`` events of one region, equally dirty, whose spans touch; ``region_delta`` events of one
 call where the later one only adds to the arguments; pairs of one key and such events, or of one key and lists
 of events. Anything else between two items keeps them apart, but for the chunks and the deltas of one region,
@@ -45,11 +45,11 @@ def weigh(item: Any) -> int:
     return ITEM_WEIGHT + len(item) if kind in _SIZED else ITEM_WEIGHT
 
 
-def join_neighbours(items: Iterable[Any]) -> list[Any]:
+def coalesced(items: Iterable[Any]) -> list[Any]:
     """Give the items with joinable neighbours joined, in time linear in their text; no item is changed in place.
 
     >>> chunk = {"type": "region_chunk", "field": "content", "dirty": False}
-    >>> join_neighbours([{**chunk, "text": "a "}, {**chunk, "text": "word"}])
+    >>> coalesced([{**chunk, "text": "a "}, {**chunk, "text": "word"}])
     [{'type': 'region_chunk', 'field': 'content', 'dirty': False, 'text': 'a word'}]
     """
     joined: list[Any] = []
@@ -95,7 +95,7 @@ def _join(run: list[Any]) -> Any:
         return _EVENT_RULES[first["type"]][1](run)
     if type(first) is tuple:
         payloads = [payload for _, payload in run]
-        joined = join_neighbours(chain.from_iterable(payloads)) if type(payloads[0]) is list else _join(payloads)
+        joined = coalesced(chain.from_iterable(payloads)) if type(payloads[0]) is list else _join(payloads)
         return first[0], joined
     return type(first)().join(run)
 

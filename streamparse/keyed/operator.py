@@ -24,13 +24,21 @@ from typing import Any
 
 from streamparse.errors import LimitError, SnapshotError
 from streamparse.events import Event, error_event
-from streamparse.graph.chunks import EXPIRED, FINISHED, Open, check_pairs, is_end
-from streamparse.graph.endings import Outcome, failed_events, last_events
-from streamparse.graph.keyed_statistics import KeyedStatistics, Tally
-from streamparse.graph.opening import Opening
 from streamparse.graph.source import End, source_error
-from streamparse.graph.spent import Spent
-from streamparse.graph.use_order import UseOrder
+from streamparse.keyed.expiry import IdleTimeout
+from streamparse.keyed.life_cycle import (
+    EXPIRED,
+    FINISHED,
+    Open,
+    Outcome,
+    ParserFactory,
+    check_pairs,
+    failed_events,
+    is_end,
+    last_events,
+)
+from streamparse.keyed.statistics import KeyedStatistics, Tally
+from streamparse.keyed.tombstones import Tombstones
 from streamparse.parser import ResponseParser
 from streamparse.pipeline import Pipeline, feed_each
 from streamparse.statistics import ParserStatistics
@@ -52,8 +60,8 @@ class KeyedParser:
     ``"expired"``, by the next ``feed`` or ``expire``; ``clock`` gives the time in seconds. At most ``max_open`` keys
     are open; one more gives that key an ``error`` event.
 
-    As a stage of a ``Graph`` it takes pairs and gives pairs. Raises TemplateError for a faulty
-    ``template``; all that goes wrong later is an event.
+    As a stage of a ``Graph`` it takes pairs and gives pairs. Raises TemplateError for a faulty ``template``; whatever
+    goes wrong later is an event.
 
     >>> keyed = KeyedParser("qwen3", prefix="")
     >>> for key, events in keyed.feed([("a", "Hello"), ("b", "<think>Hm"), ("a", End("stop"))]):
@@ -81,18 +89,18 @@ class KeyedParser:
         if max_open < 1:
             raise ValueError(f"max_open must be at least 1, not {max_open}")
         if idle_seconds is not None and idle_seconds <= 0:
-            raise ValueError(f"idle_seconds must be more than 0, or None for no end of patience, not {idle_seconds}")
-        self._opening = Opening(template, prefix, options, defaults)
+            raise ValueError(f"idle_seconds must be positive, or None to disable expiry, not {idle_seconds}")
+        self._parsers = ParserFactory(template, prefix, options, defaults)
         self._idle_seconds = idle_seconds
         self._max_open = max_open
         self._clock = clock
         self._open: dict[Hashable, ResponseParser] = {}
         self._pipelines: dict[Hashable, Pipeline] = {}  # of those parsers
-        self._order = None if idle_seconds is None else UseOrder(idle_seconds, self._last_used)
+        self._idle = None if idle_seconds is None else IdleTimeout(idle_seconds, self._last_used)
         self._begun: dict[Hashable, float] = {}  # when those were opened that have had no events yet
         self._opened_now: dict[Hashable, int] = {}  # how many events those have of the prefix, which nobody waited for
         self._kept: Events = []  # what was made of a batch with a faulty item
-        self._spent = Spent(max_open)
+        self._tombstones = Tombstones(max_open)
         self._tally = Tally()
 
     def __repr__(self) -> str:
@@ -137,13 +145,13 @@ class KeyedParser:
     def finish(self) -> Events:
         """The last events of all keys that are open; as a stage of a graph, when its source has ended."""
         now = self._clock()
-        self._spent.clear()
+        self._tombstones.clear()
         kept, self._kept = self._kept, []
         return self._counted([*kept, *[(key, self._take(key, FINISHED, now)) for key in list(self)]])
 
     def drop(self, key: Hashable) -> bool:
         """Forget a key without events, as after its snapshot was taken up elsewhere; tell whether it was open."""
-        self._spent.pop(key, None)
+        self._tombstones.pop(key, None)
         parser = self._open.get(key)
         if parser is not None:
             self._forget(key, parser.statistics())
@@ -151,7 +159,7 @@ class KeyedParser:
 
     def is_spent(self, key: Hashable) -> bool:
         """Whether the key's generation failed or expired, and its own end has not come yet."""
-        return key in self._spent
+        return key in self._tombstones
 
     def snapshot(self, key: Hashable, *, message: bool = True) -> bytes:
         """The state of one generation, as of ``ResponseParser.snapshot``; raises SnapshotError if it isn't open."""
@@ -168,12 +176,12 @@ class KeyedParser:
         if key in self:
             raise SnapshotError(f"a generation of {key!r} is open; drop or end it before another takes its place")
         self._check_room()
-        self._begin(key, self._opening.restored(key, data, options), self._clock())
+        self._begin(key, self._parsers.restored(key, data, options), self._clock())
 
     def statistics(self) -> KeyedStatistics:
         """What the operator has seen so far; asks each open parser, so it takes a moment where many are open."""
         seen = (parser.statistics() for parser in self._open.values())
-        return self._tally.statistics(seen, spent=len(self._spent))
+        return self._tally.statistics(seen, spent=len(self._tombstones))
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._open
@@ -216,22 +224,22 @@ class KeyedParser:
         events: list[Event] = []
         if chunk is EXPIRED or chunk is FINISHED:
             if chunk is FINISHED:
-                self._spent.pop(key, None)
+                self._tombstones.pop(key, None)
             return [] if parser is None else self._end(key, parser, chunk, now)
         if type(chunk) is Open:
             if parser is not None:
                 events = self._end(key, parser, End("cancelled"), now)
             return events + self._begin_new(key, chunk.options, now)
-        if parser is None and key not in self._spent:
+        if parser is None and key not in self._tombstones:
             events = self._begin_new(key, {}, now)
             parser = self._open.get(key)
         elif parser is None:
             self._tally.dropped += 1
-            self._spent.add(key, now)
+            self._tombstones.add(key, now)
         if parser is not None:
             events += self._feed(key, parser, chunk, now)
         if is_end(chunk):
-            self._spent.pop(key, None)
+            self._tombstones.pop(key, None)
         return events
 
     def _feed(self, key: Hashable, parser: ResponseParser, chunk: Any, now: float) -> list[Event]:
@@ -247,13 +255,13 @@ class KeyedParser:
 
     def _begin_new(self, key: Hashable, options: Mapping[str, Any], now: float) -> list[Event]:
         """Open a key: the events of the prefix, or the error that came of it."""
-        self._spent.pop(key, None)
+        self._tombstones.pop(key, None)
         try:
             self._check_room()
-            parser = self._opening.parser(key, options)
+            parser = self._parsers.parser(key, options)
         except Exception as error:
             self._tally.failed += 1
-            self._spent.add(key, now)
+            self._tombstones.add(key, now)
             return [error_event(error, {}, [])]
         self._begin(key, parser, now)
         events = parser.initial_events
@@ -261,12 +269,12 @@ class KeyedParser:
         return events
 
     def _begin(self, key: Hashable, parser: ResponseParser, now: float) -> None:
-        self._spent.pop(key, None)
+        self._tombstones.pop(key, None)
         self._open[key] = parser
         self._pipelines[key] = parser.pipeline
         self._begun[key] = parser.pipeline.last_used = now
-        if self._order is not None:
-            self._order.begin(key, now)
+        if self._idle is not None:
+            self._idle.begin(key, now)
         self._tally.opened += 1
 
     def _last_used(self, key: Hashable) -> float:
@@ -277,8 +285,8 @@ class KeyedParser:
         self._open.pop(key, None)
         self._pipelines.pop(key, None)
         self._begun.pop(key, None)
-        if self._order is not None:
-            self._order.end(key)
+        if self._idle is not None:
+            self._idle.end(key)
         self._tally.retire(seen)
 
     def _check_room(self) -> None:
@@ -318,7 +326,7 @@ class KeyedParser:
         else:
             self._tally.failed += 1
         if spent:
-            self._spent.add(key, now)
+            self._tombstones.add(key, now)
         return events
 
     def _expire(self, now: float) -> Events:
@@ -327,10 +335,10 @@ class KeyedParser:
         Before them what was kept of a batch that could not be taken whole.
         """
         kept, self._kept = self._kept, []
-        if self._order is None or self._idle_seconds is None:
+        if self._idle is None or self._idle_seconds is None:
             return kept
-        ended = [(key, self._take(key, EXPIRED, now)) for key in self._order.expired(now)]
-        self._spent.forget_before(now - self._idle_seconds)
+        ended = [(key, self._take(key, EXPIRED, now)) for key in self._idle.expired(now)]
+        self._tombstones.forget_before(now - self._idle_seconds)
         return [*kept, *[pair for pair in ended if pair[1]]]
 
 

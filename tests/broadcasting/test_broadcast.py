@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse import SourceError, StreamparseError, broadcast, parse_stream
-from streamparse.graph.consumer import Policy
-from streamparse.graph.joining import ITEM_WEIGHT
+from streamparse.broadcasting.consumer import Policy
+from streamparse.graph.coalescing import ITEM_WEIGHT
 from tests.graph.events import EVENTS, by_character, chunk
 
 pytestmark = pytest.mark.anyio

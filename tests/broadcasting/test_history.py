@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamparse.graph.history import History
-from streamparse.graph.joining import ITEM_WEIGHT, weigh
+from streamparse.broadcasting.history import History
+from streamparse.graph.coalescing import ITEM_WEIGHT, weigh
 from tests.graph.events import EVENTS, by_character, chunk, delta
 
 WITHOUT_LIMIT = 10**9

@@ -9,9 +9,9 @@ There is one wake-up for a batch, and neither a task nor a queue for a generatio
 from __future__ import annotations
 
 from streamparse.graph.graph import Graph
-from streamparse.graph.keyed import Events, KeyedParser
-from streamparse.graph.keyed_stage import KeyedStage
 from streamparse.graph.source import Source, SourceReader
+from streamparse.keyed.operator import Events, KeyedParser
+from streamparse.keyed.stage import KeyedStage
 
 KEYED_CAPACITY = 1_048_576
 """The weight that a thread reads ahead if nothing else is said."""
