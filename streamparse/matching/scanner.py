@@ -13,17 +13,17 @@ from typing import Any
 
 from streamparse.errors import LimitError, SnapshotError
 from streamparse.limits import DEFAULT_LIMITS, how_to_raise
+from streamparse.matching.automaton_prefilter import AutomatonPrefilter
 from streamparse.matching.backtrack import Budget
 from streamparse.matching.bounded import BoundedSeeker
+from streamparse.matching.cursor import UNKNOWN_EDGE, Cursor
 from streamparse.matching.deferred import DeferredSeeker, SearchTime
 from streamparse.matching.delimiter import Delimiter
+from streamparse.matching.delimiter_set import DelimiterSet
 from streamparse.matching.held import HeldText
-from streamparse.matching.idle import Idle
-from streamparse.matching.leaps import PIECE_AT_MOST
-from streamparse.matching.linear import UNKNOWN_EDGE, LinearSeeker
-from streamparse.matching.watch import Watch
+from streamparse.matching.transition_memo import PIECE_AT_MOST
 
-Seeker = LinearSeeker | BoundedSeeker | DeferredSeeker
+Seeker = Cursor | BoundedSeeker | DeferredSeeker
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class Scanner:
     have to be tried may cost, ``pattern_seconds`` the searches for those that only ``regex`` can find.
 
     >>> from streamparse.matching.delimiter import Delimiter
-    >>> scanner = Scanner(Watch([Delimiter.of_literals(["</x>"])]))
+    >>> scanner = Scanner(DelimiterSet([Delimiter.of_literals(["</x>"])]))
     >>> scanner.scan("a<", 0)
     ('a', None, 'a<', 2)
     >>> released, match, text, resume = scanner.scan("/x>b", 0)
@@ -68,7 +68,7 @@ class Scanner:
 
     def __init__(
         self,
-        watch: Watch,
+        watch: DelimiterSet,
         limit: int = DEFAULT_LIMITS.held_text,
         *,
         position: int = 0,
@@ -86,13 +86,13 @@ class Scanner:
         self._before = ""
         self._guard_at = -1
         self._held = HeldText()
-        self._linear = LinearSeeker(watch, limit)
+        self._cursor = Cursor(watch, limit)
         self._start_seekers(position)
 
     @property
     def position(self) -> int:
         """The absolute position up to which text has been released or matched."""
-        return (self._linear.read if self._plain else self._read) - self._held.length
+        return (self._cursor.read if self._plain else self._read) - self._held.length
 
     @property
     def held(self) -> int:
@@ -104,7 +104,7 @@ class Scanner:
         """Whether nothing is held back."""
         return not self._held.length
 
-    def switch(self, watch: Watch) -> None:
+    def switch(self, watch: DelimiterSet) -> None:
         """Looks for other delimiters from here on; only when nothing is held, as after a match."""
         if self._held.length:
             raise ValueError("the watch can't be changed while text is held back")
@@ -115,8 +115,8 @@ class Scanner:
     def skip(self, text: str) -> None:
         """Passes over text in which, as the caller knows, no delimiter begins; only when nothing is held."""
         self._remember(text)
-        if self._plain and self._linear.state.quiet:
-            self._linear.read += len(text)
+        if self._plain and self._cursor.state.quiet:
+            self._cursor.read += len(text)
         else:
             self._start_seekers(self.position + len(text))
 
@@ -144,7 +144,7 @@ class Scanner:
     @property
     def _seekers(self) -> Sequence[Seeker]:
         """Those that look for the delimiters of the watch, the automaton first."""
-        return (self._linear, *self._bounded, *self._deferred)
+        return (self._cursor, *self._bounded, *self._deferred)
 
     def _start_seekers(self, position: int) -> None:
         """Looks for the delimiters of the watch from a position on, at which nothing is held."""
@@ -155,7 +155,7 @@ class Scanner:
             raise ValueError(f"the scanner keeps {self.context_size} characters of context, {watch.context} are needed")
         guarded = self._guard_at == position
         self._read = position
-        self._linear.reset(watch, position, self._before, guarded=guarded)
+        self._cursor.reset(watch, position, self._before, guarded=guarded)
         self._bounded: Sequence[BoundedSeeker] = ()
         self._deferred: Sequence[DeferredSeeker] = ()
         if not watch.plain:
@@ -171,7 +171,7 @@ class Scanner:
             self._budget = Budget(self._pattern_steps)
         return BoundedSeeker(
             program,
-            self.watch.starts[index],
+            self.watch.first_sets[index],
             index,
             self._read,
             self._before,
@@ -195,45 +195,45 @@ class Scanner:
         """
         if start or not self._plain or not text:
             return self._step(text, start) if self._plain else self._scan(text, start)
-        linear = self._linear
-        state = linear.state
+        cursor = self._cursor
+        state = cursor.state
         if not state.quiet:
-            if not linear.registers:
+            if not cursor.registers:
                 return self._step(text)
             edges = state.edges
             for character in text:
                 if edges.get(character, UNKNOWN_EDGE) is not None:
                     return self._step(text)
             self._held.append(text)
-            linear.read += len(text)
+            cursor.read += len(text)
             if self._held.length > self.limit:
-                linear.raise_limit()
+                cursor.raise_limit()
             return "", None, text, len(text)
-        idle = linear.idle
-        if idle.letters is None:
+        prefilter = cursor.prefilter
+        if prefilter.letters is None:
             return self._step(text)
-        for letter in idle.letters:
+        for letter in prefilter.letters:
             if letter in text:
-                if idle.find is None or idle.find(text):
+                if prefilter.find is None or prefilter.find(text):
                     return self._step(text)
                 break
-        if idle.run is not None:
-            return self._pass_idle(text, linear, idle)
-        linear.read += len(text)
+        if prefilter.run is not None:
+            return self._skip_run(text, cursor, prefilter)
+        cursor.read += len(text)
         return text, None, text, len(text)
 
     def _step(self, text: str, start: int = 0) -> Scanned:
         """Lets the automaton step through a piece, where it alone decides."""
-        linear, held = self._linear, self._held
-        position = linear.read - held.length
+        cursor, held = self._cursor, self._held
+        position = cursor.read - held.length
         fresh = len(text) - start
-        self._read = linear.read + fresh
-        if fresh > PIECE_AT_MOST or not linear.leaps(text[start:] if start else text):
-            linear.feed(text, start)
-        if linear.found is not None:
-            return self._matched(linear.found, text, start)
-        if linear.registers:
-            hold = linear.registers[0]
+        self._read = cursor.read + fresh
+        if fresh > PIECE_AT_MOST or not cursor.take_transition(text[start:] if start else text):
+            cursor.feed(text, start)
+        if cursor.found is not None:
+            return self._matched(cursor.found, text, start)
+        if cursor.registers:
+            hold = cursor.registers[0]
             if hold == position and not start:
                 held.append(text)
                 return "", None, text, len(text)
@@ -244,35 +244,35 @@ class Scanner:
 
     def _become_plain(self) -> None:
         """Lets the automaton alone decide again, once nothing forbids an empty match any more."""
-        self._plain = self.watch.plain and not self.context_size and not self._linear.guard
+        self._plain = self.watch.plain and not self.context_size and not self._cursor.guard
 
-    def _pass_idle(self, text: str, linear: LinearSeeker, idle: Idle) -> Scanned:
+    def _skip_run(self, text: str, cursor: Cursor, prefilter: AutomatonPrefilter) -> Scanned:
         """Releases a piece in which no delimiter starts, but for a leading run at its end."""
         held, length, cut = self._held, len(text), len(text)
-        assert idle.in_run is not None
-        assert idle.run_start is not None
-        if idle.in_run[text[-1]]:
+        assert prefilter.in_run is not None
+        assert prefilter.run_start is not None
+        if prefilter.in_run[text[-1]]:
             # Most runs are one blank between words.
             cut = length - 1
-            if not cut or idle.in_run[text[cut - 1]]:
-                cut = idle.run_start(text, 0, length).start()
+            if not cut or prefilter.in_run[text[cut - 1]]:
+                cut = prefilter.run_start(text, 0, length).start()
         if held.length:
             if held.length + length > self.limit:
                 return self._scan(text, 0)
             if not cut:
                 held.append(text)
-                linear.read += length
+                cursor.read += length
                 return "", None, text, length
             released = held.take_all() + text[:cut]
         else:
             released = text[:cut] if cut < length else text
         if cut < length:
             held.append(text[cut:])
-            assert idle.run is not None
-            linear.state, linear.registers = idle.run, [linear.read + cut]
-        elif linear.registers:
-            linear.state, linear.registers = linear.automaton.resting, ()
-        linear.read += length
+            assert prefilter.run is not None
+            cursor.state, cursor.registers = prefilter.run, [cursor.read + cut]
+        elif cursor.registers:
+            cursor.state, cursor.registers = cursor.automaton.resting, ()
+        cursor.read += length
         return released, None, text, length
 
     def _scan(self, text: str, start: int) -> Scanned:
@@ -294,8 +294,8 @@ class Scanner:
         for seeker in self._seekers:
             if seeker.found is None:
                 seeker.feed(piece, 0)
-        linear = self._linear
-        self._try_bounded(linear.hold if linear.found is None else linear.found[0])
+        cursor = self._cursor
+        self._try_bounded(cursor.hold if cursor.found is None else cursor.found[0])
         hold = min((seeker.hold for seeker in self._seekers if seeker.found is None), default=self._read)
         found = min((s.found for s in self._seekers if s.found is not None), key=_preference, default=None)
         return hold, found
@@ -322,7 +322,7 @@ class Scanner:
         self._plain = False
         for seeker in self._seekers:
             seeker.finish()
-        self._try_bounded(math.inf if self._linear.found is None else self._linear.found[0])
+        self._try_bounded(math.inf if self._cursor.found is None else self._cursor.found[0])
         found = min((s.found for s in self._seekers if s.found is not None), key=_preference, default=None)
         if found is not None:
             return self._matched(found, "", 0)
@@ -382,7 +382,7 @@ class Scanner:
         if self._budget is not None:
             self._budget.settle(last)
         if self._plain and last != self._guard_at:
-            self._linear.start(last, "")
+            self._cursor.start(last, "")
         else:
             self._start_seekers(last)
         return released, match, window, last - origin

@@ -9,22 +9,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from streamparse.matching.delimiter import Delimiter
-from streamparse.matching.heads import Heads, heads_of
+from streamparse.matching.delimiter_set import DelimiterSet
+from streamparse.matching.prefilter import Prefilter, prefilter_of
 from streamparse.matching.scanner import Scanner
-from streamparse.matching.watch import Watch
 from tests.properties.delimiters import Given, delimiters
 from tests.properties.texts import cut_up, cuts
 
 
-def heads(*given_delimiters: str | list[str]) -> Heads | None:
+def heads(*given_delimiters: str | list[str]) -> Prefilter | None:
     """The heads of patterns (text) and literals (lists)."""
-    return heads_of(
+    return prefilter_of(
         Delimiter.of_literals(each) if isinstance(each, list) else Delimiter.of_pattern(each)
         for each in given_delimiters
     )
 
 
-def beginnings(found: Heads | None) -> list[str]:
+def beginnings(found: Prefilter | None) -> list[str]:
     """What the search stops at, of single texts in which it could."""
     assert found is not None
     texts = ["<", "<t", "<think>", "<thing", "a < b", "</", "</t", "\n", "x"]
@@ -77,7 +77,7 @@ def test_a_dollar_may_stand_before_the_last_line_break() -> None:
     assert found.search("a\nb") is None
 
 
-def next_match(watch: Watch, text: str, pieces: list[str]) -> Any:
+def next_match(watch: DelimiterSet, text: str, pieces: list[str]) -> Any:
     """What a scanner finds in a text that begins at position 1, where nothing begins the whole text any more."""
     scanner = Scanner(watch, position=1)
     for piece in pieces:
@@ -99,13 +99,13 @@ def test_no_delimiter_begins_before_the_first_place_that_the_search_finds(
         else Delimiter.of_literals([each.value] if isinstance(each.value, str) else each.value)
         for each in chosen
     ]
-    found = heads_of(compiled)
+    found = prefilter_of(compiled)
     assume(found is not None)
     assert found is not None
     samples = [sample for each in chosen for sample in each.samples]
     parts = st.one_of(st.sampled_from(samples), st.text("<>/ab|\n ", max_size=3))
     text = "".join(data.draw(st.lists(parts, max_size=6), "text"))
-    start = next_match(Watch(compiled), text, cut_up(text, places))
+    start = next_match(DelimiterSet(compiled), text, cut_up(text, places))
     for piece in (text, *(text[:end] for end in range(len(text)))):
         head = found.search(piece)
         first = len(piece) if head is None else head.start()

@@ -1,4 +1,4 @@
-"""What the match of a backtracking program can start with, so that it is not tried at every place."""
+"""First sets of backtracking programs: the characters that a match can start with, so that it is tried only there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import regex
 
-from streamparse.matching.idle import pattern_of
+from streamparse.matching.automaton_prefilter import pattern_of
 from streamparse.matching.program import (
     Accept,
     Again,
@@ -24,7 +24,7 @@ from streamparse.matching.syntax import Chars, newline
 _REMEMBERED_AT_MOST = 10_000
 
 
-class Starts(dict[str, bool]):
+class FirstSet(dict[str, bool]):
     """Whether a match can start with a character, beyond the beginning of the text.
 
     ``find(text, at)`` finds the next such character; None if a match may start anywhere.

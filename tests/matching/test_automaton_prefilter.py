@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamparse import ResponseParser, parse_response
-from streamparse.matching.idle import pattern_of
+from streamparse.matching.automaton_prefilter import pattern_of
 from streamparse.matching.syntax import Chars, parse
 from tests.matching.brute_force import pieces_of, read, search_whole
 from tests.matching.pattern_strategies import bodies, delimiters_of, texts

@@ -1,4 +1,4 @@
-"""All linear delimiters of a watch as one ordered automaton, whose tables grow while it runs.
+"""The lazy DFA of all linear delimiters of a set: ordered, with tables that are built while it runs.
 
 A state is the ordered list of what is alive: groups of threads that started at the same place, the earliest first;
 within a group one delimiter after the other; within a delimiter by the pattern's own priorities. Reaching the end of a
@@ -7,7 +7,7 @@ of higher priority is left. Two threads at the same instruction would go the sam
 state is never longer than the programs, and each character costs one look into a table.
 
 Positions are not part of a state: it has numbered registers (where a group started, where a match ended), and an
-``Edge`` says how they move. In come characters, out come states; the positions are kept by linear.py.
+``Edge`` says how they move. In come characters, out come states; the positions are kept by cursor.py.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
-from streamparse.matching.joined import JoinedPrograms
+from streamparse.matching.nfa import NFA
+from streamparse.matching.pike_step import ANY, EDGE, OPEN, PikeStep, Record, Thread
 from streamparse.matching.program import Program
-from streamparse.matching.step import ANY, EDGE, OPEN, Record, Step, Thread
 from streamparse.matching.syntax import Chars
 
 #: The tables start over when they have grown to this; what is in use is soon there again.
@@ -36,11 +36,11 @@ class State:
         "decided",
         "edges",
         "guarded",
-        "leaps",
         "looks_ahead",
         "quiet",
         "records",
         "threads",
+        "transitions",
     )
 
     def __init__(self, threads: tuple[Thread, ...], records: tuple[Record, ...], before: int) -> None:
@@ -51,8 +51,8 @@ class State:
         self.by_class: dict[int, Edge | None] = {}
         #: The edges by class where an empty match is forbidden.
         self.guarded: dict[int, Edge] = {}
-        #: What is known of pieces (see leaps.py).
-        self.leaps: dict[str, Any] = {}
+        #: What is known of pieces (see transition_memo.py).
+        self.transitions: dict[str, Any] = {}
         self.decided = bool(records) and not threads
         #: Whether a match may be decided from here whose end lies before this place.
         self.looks_ahead = bool(records) or any(end != OPEN for _, _, end in threads)
@@ -68,11 +68,11 @@ class Edge:
     moves: tuple[int, ...] | None
 
 
-class Automaton:
+class LazyDFA:
     """The states and edges that the text so far has asked for, of one or many streams."""
 
     def __init__(self, programs: list[Program]) -> None:
-        self.programs = JoinedPrograms(programs)
+        self.programs = NFA(programs)
         self.class_of_character: dict[str, int] = {}
         self.members: list[frozenset[int]] = []
         self.class_of_members: dict[frozenset[int], int] = {}
@@ -80,7 +80,7 @@ class Automaton:
         self.pinned: State | None = None
         self.resting = State((), (), ANY)
         self.skippable = False
-        self.edge_count = self.leap_count = 0
+        self.edge_count = self.transition_count = 0
         self.growing = RLock()
 
     def class_of(self, character: str) -> int:
@@ -133,9 +133,9 @@ class Automaton:
             state.edges.clear()
             state.by_class.clear()
             state.guarded.clear()
-            state.leaps.clear()
+            state.transitions.clear()
         self.states.clear()
-        self.edge_count = self.leap_count = 0
+        self.edge_count = self.transition_count = 0
         self.resting = self.idle_state(ANY)
         if self.pinned is not None:
             self.states[self.pinned.threads, self.pinned.records, self.pinned.before] = self.pinned
@@ -188,7 +188,9 @@ class Automaton:
 
     def new_edge(self, state: State, number: int, guarded: bool) -> Edge:
         """The state after the step, with the registers that it uses numbered in the order of their use."""
-        step = Step(self.programs, self.members, state.threads, state.records, state.before, number, guarded=guarded)
+        step = PikeStep(
+            self.programs, self.members, state.threads, state.records, state.before, number, guarded=guarded
+        )
         numbers: dict[int, int] = {OPEN: OPEN}
         for _, start, end in (*step.threads, *step.records):
             for source in (start, end):

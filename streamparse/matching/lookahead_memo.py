@@ -1,9 +1,11 @@
-"""Where a long pursuit led, so that it is not made again for each of many matches.
+"""A memo of long lookaheads, so that the same text is not read once for each of many matches.
 
-A match can be decided far behind its end (``<x>(?=.*Z)``). What follows its end is then scanned again, and the next
-match is decided at the same far place. So a pursuit notes at every 64th position which state it is in; when it is over,
-each of these notes gets the outcome. A later pursuit that comes to the same state at the same position goes on from
-there. In come states and registers, out come ``Outcome``s.
+In:  the states and registers of the lazy DFA while a match whose end is known waits for its decision.
+Out: the ``Outcome`` of an earlier lookahead that was in the same state at the same position.
+
+Why: a match can be decided far behind its end (``<x>(?=.*Z)``). The text behind its end is then scanned again for the
+next match, which is decided at the same far position: quadratic, were each lookahead to read up to there. So a
+lookahead records its state at every 64th position, and when it is over, each record gets the outcome.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamparse.matching.automaton import State
+from streamparse.matching.lazy_dfa import State
 
-#: Positions at which a pursuit is noted are multiples of this.
+#: Positions at which a lookahead is noted are multiples of this.
 SPACING = 64
 
 #: A register's value after some steps: a register before them (0 or more), or a position p, written as -1 - p. (HERE
@@ -23,7 +25,7 @@ Source = int
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The position and the state that a pursuit led to, and where the values of its registers come from."""
+    """The position and the state that a lookahead led to, and where the values of its registers come from."""
 
     position: int
     state: State
@@ -32,15 +34,15 @@ class Outcome:
 
 @dataclass(slots=True)
 class _Note:
-    """A place of the pursuit under way, and the sources of its registers in those of the note before."""
+    """A place of the lookahead under way, and the sources of its registers in those of the note before."""
 
     position: int
     state: State
     sources: tuple[Source, ...]
 
 
-class Shortcuts:
-    """The ``notes`` of the pursuit under way, and the outcomes of earlier ones.
+class LookaheadMemo:
+    """The ``notes`` of the lookahead under way, and the outcomes of earlier ones.
 
     Without notes there is nothing to ``give_up``, to ``move``, to ``follow`` or to ``conclude``.
     """
@@ -56,7 +58,7 @@ class Shortcuts:
         self._reach = -1
 
     def give_up(self) -> None:
-        """Forgets the pursuit under way, which has led to nothing that anyone would ask for again."""
+        """Forgets the lookahead under way, which has led to nothing that anyone would ask for again."""
         self.notes.clear()
 
     def note(self, position: int, state: State, registers: Sequence[int]) -> None:
@@ -73,7 +75,7 @@ class Shortcuts:
         self._sources = tuple(old[m] if m >= 0 else m - place for m in moves)
 
     def outcome(self, position: int, state: State, known_until: int) -> Outcome | None:
-        """What an earlier pursuit came to from here, within the text that is known."""
+        """What an earlier lookahead came to from here, within the text that is known."""
         if position >= self._reach:
             if self._outcomes:
                 self._outcomes.clear()
@@ -82,11 +84,11 @@ class Shortcuts:
         return found if found is not None and position < found.position <= known_until else None
 
     def follow(self, outcome: Outcome) -> None:
-        """Joins the way of an earlier pursuit."""
+        """Joins the way of an earlier lookahead."""
         self._sources = _composed(outcome.sources, self._sources)
 
     def conclude(self, position: int, state: State) -> None:
-        """The pursuit has led to a state from which it will not go on: its notes get the outcome."""
+        """The lookahead has led to a state from which it will not go on: its notes get the outcome."""
         if not self.notes:
             return
         sources = self._sources

@@ -1,7 +1,9 @@
-"""Where a stream stands in the automaton of a watch.
+"""The cursor of one stream in the lazy DFA of its delimiter set.
 
-In comes text, piece by piece; out come the earliest place at which a match may still start (``hold``) and, once it is
-decided, the match (``found``). Each character is looked at once, whatever the pieces.
+In:  text, piece by piece.
+Out: the earliest position at which a match may still start (``hold``), and the match once it is decided (``found``).
+
+Each character is read once, however the text is cut.
 """
 
 from __future__ import annotations
@@ -10,47 +12,58 @@ from collections.abc import Sequence
 
 from streamparse.errors import LimitError
 from streamparse.limits import how_to_raise
-from streamparse.matching.automaton import Automaton, Edge, State
-from streamparse.matching.leaps import LEAPS_AT_MOST, Leap, leap_of
-from streamparse.matching.shortcuts import SPACING, Outcome, Shortcuts, values
-from streamparse.matching.step import ANY, EDGE, HERE, Record
-from streamparse.matching.watch import Watch
+from streamparse.matching.delimiter_set import DelimiterSet
+from streamparse.matching.lazy_dfa import Edge, LazyDFA, State
+from streamparse.matching.lookahead_memo import SPACING, LookaheadMemo, Outcome, values
+from streamparse.matching.pike_step import ANY, EDGE, HERE, Record
+from streamparse.matching.transition_memo import TRANSITIONS_AT_MOST, Transition, transition_of
 
 UNKNOWN_EDGE = Edge(State((), (), EDGE), None)
-_NO_SHORTCUTS = Shortcuts()
+_NO_LOOKAHEADS = LookaheadMemo()
 """Those of every stream that has not been on a long pursuit, as most never are; nothing is noted in it."""
 
 
-class LinearSeeker:
+class Cursor:
     """Looks for all linear delimiters of a watch at once.
 
     ``read`` is the absolute position up to which the text is known, ``found`` a decided match as (start, end, index of
     the entry). ``limit`` bounds the characters that may be held back.
     """
 
-    __slots__ = ("automaton", "found", "guard", "idle", "limit", "read", "registers", "shortcuts", "state", "watch")
+    __slots__ = (
+        "automaton",
+        "found",
+        "guard",
+        "limit",
+        "lookaheads",
+        "prefilter",
+        "read",
+        "registers",
+        "state",
+        "watch",
+    )
 
-    def __init__(self, watch: Watch, limit: int) -> None:
+    def __init__(self, watch: DelimiterSet, limit: int) -> None:
         self.limit = limit
-        self.shortcuts = _NO_SHORTCUTS
+        self.lookaheads = _NO_LOOKAHEADS
         self.reset(watch, 0, "", guarded=False)
 
-    def reset(self, watch: Watch, position: int, before: str, *, guarded: bool) -> None:
-        """Starts at a position; ``before`` is the text before it, of which the last character matters."""
+    def reset(self, watch: DelimiterSet, position: int, before: str, *, guarded: bool) -> None:
+        """FirstSet at a position; ``before`` is the text before it, of which the last character matters."""
         self.watch = watch
-        self.automaton: Automaton = watch.automaton
-        self.idle = watch.idle
+        self.automaton: LazyDFA = watch.automaton
+        self.prefilter = watch.prefilter
         self.guard = guarded
         self.start(position, before)
 
     def start(self, position: int, before: str) -> None:
-        """Starts at a position with the watch that is in force."""
+        """FirstSet at a position with the watch that is in force."""
         automaton = self.automaton
         self.read = position
         self.registers: Sequence[int] = ()
         self.found: tuple[int, int, int] | None = None
-        if self.shortcuts.notes:
-            self.shortcuts.give_up()
+        if self.lookaheads.notes:
+            self.lookaheads.give_up()
         if not position:
             self.state = automaton.idle_state(EDGE)
         elif automaton.programs.looks_back:
@@ -85,8 +98,8 @@ class LinearSeeker:
             beyond = (base + at) % SPACING
             if not state.looks_ahead:
                 # A match that is decided later ends later, too: nothing up to here will be scanned again.
-                if self.shortcuts.notes:
-                    self.shortcuts.give_up()
+                if self.lookaheads.notes:
+                    self.lookaheads.give_up()
             elif not beyond and (outcome := self.noted(base + at, base + length)) is not None:
                 at = outcome.position - base
                 continue
@@ -96,39 +109,41 @@ class LinearSeeker:
         if self.registers and self.read - self.registers[0] > self.limit:
             self.raise_limit()
 
-    def leaps(self, piece: str) -> bool:
+    def take_transition(self, piece: str) -> bool:
         """Reads a short piece at once, if that is possible; False where it has to be stepped through.
 
         Only where no match is forbidden.
         """
         state, automaton, registers, base = self.state, self.automaton, self.registers, self.read
-        leap: Leap | None = state.leaps.get(piece)
-        if leap is None:
-            if automaton.leap_count >= LEAPS_AT_MOST or piece in state.leaps:
+        transition: Transition | None = state.transitions.get(piece)
+        if transition is None:
+            if automaton.transition_count >= TRANSITIONS_AT_MOST or piece in state.transitions:
                 return False
-            automaton.leap_count += 1
-            leap = state.leaps[piece] = leap_of(automaton, self.idle, state, piece)
-        if leap is None or self.shortcuts.notes:
+            automaton.transition_count += 1
+            transition = state.transitions[piece] = transition_of(automaton, self.prefilter, state, piece)
+        if transition is None or self.lookaheads.notes:
             return False
         if base + len(piece) - (registers[0] if registers else base) > self.limit:
             return False  # the limit may be reached on the way
-        self.registers = [registers[s] if s >= 0 else base - 1 - s for s in leap.sources] if leap.sources else ()
-        self.state, self.read = leap.target, base + leap.length
-        if leap.found is not None:
-            index, first, last = leap.found
+        self.registers = (
+            [registers[s] if s >= 0 else base - 1 - s for s in transition.sources] if transition.sources else ()
+        )
+        self.state, self.read = transition.target, base + transition.length
+        if transition.found is not None:
+            index, first, last = transition.found
             self.found = self.registers[first], self.registers[last], self.watch.linear[index]
         return True
 
     def noted(self, position: int, known_until: int) -> Outcome | None:
         """Goes on where an earlier pursuit led from here; where none did, notes the place for a later one."""
-        outcome = self.shortcuts.outcome(position, self.state, known_until)
+        outcome = self.lookaheads.outcome(position, self.state, known_until)
         if outcome is None:
-            if self.shortcuts is _NO_SHORTCUTS:
-                self.shortcuts = Shortcuts()
-            self.shortcuts.note(position, self.state, self.registers)
+            if self.lookaheads is _NO_LOOKAHEADS:
+                self.lookaheads = LookaheadMemo()
+            self.lookaheads.note(position, self.state, self.registers)
             return None
-        if self.shortcuts.notes:
-            self.shortcuts.follow(outcome)
+        if self.lookaheads.notes:
+            self.lookaheads.follow(outcome)
         self.registers = values(outcome.sources, self.registers)
         self.state = outcome.state
         if self.state.decided:
@@ -152,8 +167,8 @@ class LinearSeeker:
                 self.state = state
                 if state.decided:
                     self.decide(base + i)
-                elif self.shortcuts.notes:
-                    self.shortcuts.give_up()
+                elif self.lookaheads.notes:
+                    self.lookaheads.give_up()
                 return i + 1
         self.state = state
         return stop
@@ -168,8 +183,8 @@ class LinearSeeker:
             self.registers = [old[move] if move >= 0 else place + HERE - move]
         else:
             self.registers = [old[m] if m >= 0 else place + HERE - m for m in moves] if moves else ()
-        if self.shortcuts.notes:
-            self.shortcuts.move(moves, place)
+        if self.lookaheads.notes:
+            self.lookaheads.move(moves, place)
 
     def decide(self, place: int) -> None:
         """Chooses among the matches that are recorded: they start together, so the longest, then the first entry."""
@@ -183,27 +198,27 @@ class LinearSeeker:
         records = self.state.records
         best = records[0] if len(records) == 1 else min(records, key=longest_then_first)
         self.found = registers[best[1]], registers[best[2]], self.watch.linear[best[0]]
-        if self.shortcuts.notes:
-            self.shortcuts.conclude(place + 1, self.state)
+        if self.lookaheads.notes:
+            self.lookaheads.conclude(place + 1, self.state)
 
     def skip(self, text: str, at: int, base: int) -> int:
         """Goes on to the next place at which a delimiter may start, looking back over a leading run before it."""
-        idle = self.idle
-        assert idle.find is not None
-        trigger = idle.find(text, at)
+        prefilter = self.prefilter
+        assert prefilter.find is not None
+        trigger = prefilter.find(text, at)
         end: int = trigger.start() if trigger else len(text)
         if end == at:
             return end
         start = end
-        if idle.in_run is not None and idle.run_start is not None and idle.in_run[text[end - 1]]:
-            start = idle.run_start(text, at, end).start()
+        if prefilter.in_run is not None and prefilter.run_start is not None and prefilter.in_run[text[end - 1]]:
+            start = prefilter.run_start(text, at, end).start()
         if start > at and self.registers:
             self.end_run(text, at, base)
         if start == end:
             self.state = self.idle_state(text[end - 1])
         elif not self.registers:
-            assert idle.run is not None
-            self.state, self.registers = idle.run, [base + start]
+            assert prefilter.run is not None
+            self.state, self.registers = prefilter.run, [base + start]
         if self.registers and base + end - self.registers[0] > self.limit:
             self.raise_limit()
         return end
@@ -212,8 +227,8 @@ class LinearSeeker:
         """Forgets a leading run that ends in this text; raises LimitError if it was longer than may be held."""
         # Only a run that is nearly too long has to be measured.
         if base + len(text) - self.registers[0] > self.limit:
-            assert self.idle.run_end is not None
-            if base + self.idle.run_end(text, at).end() - self.registers[0] > self.limit:
+            assert self.prefilter.run_end is not None
+            if base + self.prefilter.run_end(text, at).end() - self.registers[0] > self.limit:
                 self.raise_limit()
         self.registers = ()
 
@@ -235,7 +250,7 @@ class LinearSeeker:
         """Takes the text for complete."""
         if self.found is None:
             before_end = self.state
-            self.shortcuts.conclude(self.read, before_end)
+            self.lookaheads.conclude(self.read, before_end)
             self.take_edge(self.automaton.edge(before_end, EDGE, guarded=self.guard), self.read)
             self.guard = False
 

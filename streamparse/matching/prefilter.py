@@ -1,8 +1,9 @@
-r"""What a delimiter can begin with, as literal text: for a search that passes over idle text at the speed of C.
+r"""Prefilter for whole pieces: a compiled search for the literals that delimiters begin with.
 
-In come the delimiters of a watch, as trees. Out comes a ``Heads``: a compiled search that finds in a piece of text the
-first place where a delimiter begins, or may begin with what comes next; or None where some delimiter has no literal
-beginning (``[^<]*<x>``), and an automaton has to look at each character.
+In:  delimiters, as trees.
+Out: a ``Prefilter``, which finds the first position in a piece of text at which a delimiter begins, or may begin with
+     what comes next; None where some delimiter has no literal beginning (``[^<]*<x>``), so that the lazy DFA has to
+     read every character.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Beginning = tuple[str, bool]
 
 
 @dataclass(frozen=True, eq=False)
-class Heads:
+class Prefilter:
     r"""A search for the beginnings of delimiters.
 
     ``search(text)`` finds a whole head, or a part of one at the end of the text (its text is then in ``parts``).
@@ -69,12 +70,12 @@ class RunCharacters(dict[str, bool]):
         return found
 
 
-def heads_of(delimiters: Iterable[Delimiter], marks: Iterable[str] = ()) -> Heads | None:
+def prefilter_of(delimiters: Iterable[Delimiter], marks: Iterable[str] = ()) -> Prefilter | None:
     r"""The heads of delimiters that are watched together; None where they have no literal ones.
 
     ``marks`` are found like heads of one character.
 
-    >>> heads = heads_of([Delimiter.of_literals(["<think>"]), Delimiter.of_pattern(r"\s*<tool_call>\s*")])
+    >>> heads = prefilter_of([Delimiter.of_literals(["<think>"]), Delimiter.of_pattern(r"\s*<tool_call>\s*")])
     >>> heads.search("a < b <thing"), heads.search("a <th").group(), heads.run.source, heads.letters
     (None, '<th', '\\s', ('<',))
     """
@@ -104,7 +105,7 @@ def heads_of(delimiters: Iterable[Delimiter], marks: Iterable[str] = ()) -> Head
     pattern = _pattern(texts, at_the_end)
     letters = tuple(sorted({text[0] for text in texts | at_the_end}))
     undecided = frozenset((parts | at_the_end) - texts)
-    return Heads(re.compile(pattern).search, letters, undecided, run, frozenset(after_run))
+    return Prefilter(re.compile(pattern).search, letters, undecided, run, frozenset(after_run))
 
 
 def _leading_run(tree: Node) -> tuple[Chars | None, Node]:

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamparse.errors import LimitError
-from streamparse.matching import linear
+from streamparse.matching import cursor
 from streamparse.matching.delimiter import Delimiter
+from streamparse.matching.delimiter_set import DelimiterSet
 from streamparse.matching.scanner import Scanner
-from streamparse.matching.watch import Watch
 from tests.matching.brute_force import pieces_of
 from tests.matching.pattern_strategies import Source, delimiters_of, linear_patterns, texts, watches
 from tests.properties.time_limit import ended_in_time
@@ -18,7 +18,7 @@ from tests.properties.time_limit import ended_in_time
 
 def scanned(delimiters: list[Delimiter], pieces: list[str], limit: int) -> list[object]:
     """What each piece releases and which matches it has, twice over, so that the second time all is known."""
-    scanner, steps = Scanner(Watch(delimiters), limit), []
+    scanner, steps = Scanner(DelimiterSet(delimiters), limit), []
     try:
         for piece in pieces + pieces:
             released, match, text, resume = scanner.scan(piece)
@@ -39,14 +39,14 @@ def test_at_once_and_step_by_step_are_the_same(sources: list[Source], text: str,
     delimiters, pieces = delimiters_of(sources), pieces_of(text, cuts)
     at_once = scanned(delimiters, pieces, limit)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linear, "LEAPS_AT_MOST", 0)
+        patch.setattr(cursor, "TRANSITIONS_AT_MOST", 0)
         assert scanned(delimiters, pieces, limit) == at_once
 
 
 @pytest.mark.parametrize("size", [3, 4, 7])
 def test_many_matches_that_are_decided_at_one_far_place_take_linear_time_in_short_pieces(size: int) -> None:
     text = "<x>" * 60_000 + "Z"
-    scanner, matches = Scanner(Watch([Delimiter.of_pattern("<x>(?=[^Y]*Z)")]), len(text)), 0
+    scanner, matches = Scanner(DelimiterSet([Delimiter.of_pattern("<x>(?=[^Y]*Z)")]), len(text)), 0
     with ended_in_time(20):
         for start in range(0, len(text), size):
             _, match, rest, resume = scanner.scan(text[start : start + size])

@@ -1,12 +1,12 @@
-"""One step of the automaton: from what is alive before a character to what is alive after it.
+"""One Pike step: from the threads that are alive before a character to those that are alive after it.
 
 Threads that waited for a look at the next character come first, and those that start here; then those that take the
-character go on. All in the order of their priorities, with the rules of automaton.py.
+character go on. All in the order of their priorities, with the rules of lazy_dfa.py.
 """
 
 from __future__ import annotations
 
-from streamparse.matching.joined import JoinedPrograms
+from streamparse.matching.nfa import NFA
 from streamparse.matching.program import Ahead, Boundary, Choice, Neighbour, Take
 from streamparse.matching.syntax import Chars
 
@@ -30,7 +30,7 @@ Thread = tuple[int, int, int]
 Record = tuple[int, int, int]
 
 
-class Step:
+class PikeStep:
     """Makes ``threads`` and ``records`` from those before the character.
 
     ``before`` and ``number`` are the classes of the characters on both sides of the place (or EDGE), ``members`` the
@@ -39,7 +39,7 @@ class Step:
 
     def __init__(
         self,
-        programs: JoinedPrograms,
+        programs: NFA,
         members: list[frozenset[int]],
         threads: tuple[Thread, ...],
         records: tuple[Record, ...],
@@ -74,7 +74,7 @@ class Step:
                 self.follow(entry, HERE, OPEN, HERE, before, self.number)
 
     def begin_pass(self) -> None:
-        """Starts on a new list of threads."""
+        """FirstSet on a new list of threads."""
         self.threads = []
         self.seen = set()
         self.matched_start = None

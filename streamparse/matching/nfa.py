@@ -1,4 +1,4 @@
-"""The programs of all linear delimiters of a watch as one, with what can be told of it before any text has come."""
+"""The NFA: the programs of all linear delimiters of a set as one, with what is known of it before any text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from streamparse.matching.program import Accept, Ahead, Boundary, Choice, Instru
 from streamparse.matching.syntax import Chars
 
 
-class JoinedPrograms:
+class NFA:
     """The programs in the order that decides between matches of the same text.
 
     ``code`` are all instructions, ``delimiter_of`` tells whose each one is, ``entries`` where each program starts.

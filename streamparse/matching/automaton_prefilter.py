@@ -1,9 +1,12 @@
-r"""How text is skipped in which no delimiter starts, at the speed of a compiled search.
+r"""Prefilter for the lazy DFA: skips text in which no delimiter starts, with a compiled search.
 
-Most text holds no delimiter, and must not be stepped through. In comes an automaton, out come a search for the places
-at which a delimiter may start (``find``: the first few characters of one, or as many as there are before the end of
-the text) and, for delimiters that start with a run such as ``\s*``, a look back over the run from there. A run is no
-reason to step either: the state within it is known, and only where the run began has to be remembered.
+In:  the lazy DFA of a delimiter set.
+Out: a search for the positions at which a delimiter may start (``find``: its first few characters, or as many of them
+     as there are before the end of the text).
+
+A delimiter that starts with a run such as ``\s*`` could start nearly anywhere. Its run is not stepped through either:
+the search finds what follows the run, and the start of the run is found by reading backwards from there. The state
+inside a run is known in advance.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import Any
 
 import regex
 
-from streamparse.matching.automaton import Automaton, State
+from streamparse.matching.lazy_dfa import LazyDFA, State
 from streamparse.matching.program import Accept, Choice, Neighbour, Take
 from streamparse.matching.syntax import Chars
 
@@ -39,15 +42,15 @@ class Members(dict[str, bool]):
         return found
 
 
-class Idle:
-    """Searches for what leaves idle text.
+class AutomatonPrefilter:
+    """Finds the end of idle text, in which no delimiter starts.
 
     ``find(text, at)`` finds the next place at which a delimiter may start; None if it may start anywhere. ``letters``
     are all characters that one can start with, where they are few. ``run`` is the state within a leading run (None:
     there is no such run), ``in_run`` its characters, ``run_start`` and ``run_end`` look back and forth over it.
     """
 
-    def __init__(self, automaton: Automaton) -> None:
+    def __init__(self, automaton: LazyDFA) -> None:
         self.automaton = automaton
         self.find: Search | None = None
         self.letters: tuple[str, ...] | None = None
