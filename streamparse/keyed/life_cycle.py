@@ -14,6 +14,7 @@ from streamparse.errors import ArgumentError, events_before
 from streamparse.events import Event, error_event, message_event
 from streamparse.graph.source import End
 from streamparse.parser import ResponseParser
+from streamparse.stages.schema_typing import ToolSchemas
 from streamparse.template import TemplateSource, load_response_template
 
 EXPIRED = End("expired")
@@ -87,6 +88,8 @@ class ParserFactory:
         tokenizer = defaults.get("tokenizer")
         if template is not None or tokenizer is not None:
             template = load_response_template(template_for(template, tokenizer))  # once for all
+            if "tools" in defaults:
+                defaults = {**defaults, "tools": ToolSchemas.from_tools(defaults["tools"])}  # read once, too
             ResponseParser(template, "", **defaults)  # faults in what all have in common show at once
         self._defaults = {"template": template, "prefix": prefix, "errors": "report", **defaults}
         self._options = options

@@ -5,8 +5,8 @@ reads a stream for the delimiters of a set, and returns the text that can be rel
 it can be known.
 
     delimiter.py            one delimiter: its pattern, and how it can be matched
-    syntax.py               the pattern as a tree
-    program.py              the tree as instructions that a matcher steps through
+    syntax.py, tree.py      the pattern as a tree
+    program.py              the tree as instructions that a matcher steps through (instructions.py: their kinds)
     lint.py                 what a template's author should know about a pattern
     delimiter_set.py        delimiters that are looked for together, with the tables that parsers share
     scanner.py              the state of one stream
@@ -17,7 +17,8 @@ it can be known.
     lookahead_memo.py       cached outcomes of long lookaheads
     automaton_prefilter.py  skips text in which no delimiter starts
     prefilter.py, plain.py  the same for a whole piece, before the scanner sees it
-    backtrack.py            patterns that the DFA can't match, by trying (first_set.py, bounded.py: where)
+    non_linear.py           the seekers of what the DFA can't match
+    bounded.py, backtrack.py  patterns that are tried (first_set.py: at which positions)
     deferred.py             patterns that only ``regex`` can match, when the whole text is known
     held.py                 text that is held back
 """

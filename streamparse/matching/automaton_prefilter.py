@@ -17,8 +17,8 @@ from typing import Any
 
 import regex
 
+from streamparse.matching.instructions import Accept, Choice, Neighbour, Take
 from streamparse.matching.lazy_dfa import LazyDFA, State
-from streamparse.matching.program import Accept, Choice, Neighbour, Take
 from streamparse.matching.syntax import Chars
 
 #: How many characters of a delimiter are compared before the automaton takes over.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from streamparse.errors import LimitError
 from streamparse.limits import how_to_raise
 from streamparse.matching.automaton_prefilter import Members
-from streamparse.matching.program import (
+from streamparse.matching.instructions import (
     Accept,
     Again,
     Behind,

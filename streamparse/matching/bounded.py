@@ -10,7 +10,7 @@ from streamparse.errors import LimitError
 from streamparse.limits import how_to_raise
 from streamparse.matching.backtrack import BLOCKED, MATCHED, Attempt, Budget, Known
 from streamparse.matching.first_set import FirstSet
-from streamparse.matching.program import Program
+from streamparse.matching.instructions import Program
 
 _KEPT_AT_MOST = 4_096
 

@@ -8,7 +8,7 @@ from typing import Any
 import regex
 
 from streamparse.matching.automaton_prefilter import pattern_of
-from streamparse.matching.program import (
+from streamparse.matching.instructions import (
     Accept,
     Again,
     Choice,

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
+from streamparse.matching.instructions import Program
 from streamparse.matching.nfa import NFA
 from streamparse.matching.pike_step import ANY, EDGE, OPEN, PikeStep, Record, Thread
-from streamparse.matching.program import Program
 from streamparse.matching.syntax import Chars
 
 #: The tables start over when they have grown to this; what is in use is soon there again.
@@ -31,6 +31,7 @@ class State:
     """What is alive, what is recorded, and the edges known so far, by character and by class of characters."""
 
     __slots__ = (
+        "at_end",
         "before",
         "by_class",
         "decided",
@@ -51,6 +52,7 @@ class State:
         self.by_class: dict[int, Edge | None] = {}
         #: The edges by class where an empty match is forbidden.
         self.guarded: dict[int, Edge] = {}
+        self.at_end: dict[bool, Edge] = {}
         #: What is known of pieces (see transition_memo.py).
         self.transitions: dict[str, Any] = {}
         self.decided = bool(records) and not threads
@@ -133,6 +135,7 @@ class LazyDFA:
             state.edges.clear()
             state.by_class.clear()
             state.guarded.clear()
+            state.at_end.clear()
             state.transitions.clear()
         self.states.clear()
         self.edge_count = self.transition_count = 0
@@ -184,7 +187,13 @@ class LazyDFA:
     def edge(self, state: State, number: int, *, guarded: bool) -> Edge:
         """Works out one step for a class, or EDGE (the text ends); ``guarded`` forbids an empty match here."""
         with self.growing:
-            return self.new_edge(state, number, guarded)
+            if number != EDGE:
+                return self.new_edge(state, number, guarded)
+            edge = state.at_end.get(guarded)  # each generation ends once, so the last step is cached too
+            if edge is None:
+                edge = state.at_end[guarded] = self.new_edge(state, number, guarded)
+                self.edge_count += 1
+            return edge
 
     def new_edge(self, state: State, number: int, guarded: bool) -> Edge:
         """The state after the step, with the registers that it uses numbered in the order of their use."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from streamparse.matching.program import Accept, Ahead, Boundary, Choice, Instruction, Neighbour, Program, Take
+from streamparse.matching.instructions import Accept, Ahead, Boundary, Choice, Instruction, Neighbour, Program, Take
 from streamparse.matching.syntax import Chars
 
 

@@ -6,8 +6,8 @@ character go on. All in the order of their priorities, with the rules of lazy_df
 
 from __future__ import annotations
 
+from streamparse.matching.instructions import Ahead, Boundary, Choice, Neighbour, Take
 from streamparse.matching.nfa import NFA
-from streamparse.matching.program import Ahead, Boundary, Choice, Neighbour, Take
 from streamparse.matching.syntax import Chars
 
 #: Stands for the end of the text where otherwise the class of a character stands, and for its beginning.

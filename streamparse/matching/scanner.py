@@ -14,13 +14,12 @@ from typing import Any
 from streamparse.errors import LimitError, SnapshotError
 from streamparse.limits import DEFAULT_LIMITS, how_to_raise
 from streamparse.matching.automaton_prefilter import AutomatonPrefilter
-from streamparse.matching.backtrack import Budget
 from streamparse.matching.bounded import BoundedSeeker
 from streamparse.matching.cursor import UNKNOWN_EDGE, Cursor
-from streamparse.matching.deferred import DeferredSeeker, SearchTime
-from streamparse.matching.delimiter import Delimiter
+from streamparse.matching.deferred import DeferredSeeker
 from streamparse.matching.delimiter_set import DelimiterSet
 from streamparse.matching.held import HeldText
+from streamparse.matching.non_linear import NonLinearSeekers
 from streamparse.matching.transition_memo import PIECE_AT_MOST
 
 Seeker = Cursor | BoundedSeeker | DeferredSeeker
@@ -76,10 +75,6 @@ class Scanner:
         pattern_steps: int = DEFAULT_LIMITS.pattern_steps,
         pattern_seconds: float = DEFAULT_LIMITS.pattern_seconds,
     ) -> None:
-        self._pattern_steps = pattern_steps
-        self._pattern_seconds = pattern_seconds
-        self._budget: Budget | None = None
-        self._search_time: SearchTime | None = None
         self.limit = limit
         self.watch = watch
         self.context_size = watch.context if context is None else context
@@ -87,6 +82,7 @@ class Scanner:
         self._guard_at = -1
         self._held = HeldText()
         self._cursor = Cursor(watch, limit)
+        self._others = NonLinearSeekers(limit, pattern_steps, pattern_seconds)
         self._start_seekers(position)
 
     @property
@@ -144,47 +140,20 @@ class Scanner:
     @property
     def _seekers(self) -> Sequence[Seeker]:
         """Those that look for the delimiters of the watch, the automaton first."""
-        return (self._cursor, *self._bounded, *self._deferred)
+        return (self._cursor, *self._others.bounded, *self._others.deferred)
 
     def _start_seekers(self, position: int) -> None:
         """Looks for the delimiters of the watch from a position on, at which nothing is held."""
         watch = self.watch
-        if self._budget is not None:
-            self._budget.go_back(position)
         if watch.context > self.context_size:
             raise ValueError(f"the scanner keeps {self.context_size} characters of context, {watch.context} are needed")
         guarded = self._guard_at == position
         self._read = position
         self._cursor.reset(watch, position, self._before, guarded=guarded)
-        self._bounded: Sequence[BoundedSeeker] = ()
-        self._deferred: Sequence[DeferredSeeker] = ()
-        if not watch.plain:
-            self._bounded = [self._bounded_seeker(index, guarded) for index in watch.bounded]
-            self._deferred = [self._deferred_seeker(index, guarded) for index in watch.deferred]
+        if self._others.used or not watch.plain:
+            self._others.start(watch, position, self._before, guarded=guarded)
         #: Whether the automaton alone decides, so that scan() can ask it directly.
         self._plain = watch.plain and not guarded and not self.context_size
-
-    def _bounded_seeker(self, index: int, guarded: bool) -> BoundedSeeker:
-        program = self.watch.entries[index].backtracking
-        assert program is not None
-        if self._budget is None:
-            self._budget = Budget(self._pattern_steps)
-        return BoundedSeeker(
-            program,
-            self.watch.first_sets[index],
-            index,
-            self._read,
-            self._before,
-            guarded=guarded,
-            limit=self.limit,
-            budget=self._budget,
-        )
-
-    def _deferred_seeker(self, index: int, guarded: bool) -> DeferredSeeker:
-        delimiter = self.watch.entries[index]
-        if self._search_time is None:
-            self._search_time = SearchTime(self._pattern_seconds)
-        return DeferredSeeker(delimiter, index, self._read, self._before, guarded=guarded, time=self._search_time)
 
     def scan(self, text: str, start: int = 0) -> Scanned:
         """Takes ``text[start:]``; returns the released text, the match after it, and what is to be scanned again.
@@ -295,23 +264,10 @@ class Scanner:
             if seeker.found is None:
                 seeker.feed(piece, 0)
         cursor = self._cursor
-        self._try_bounded(cursor.hold if cursor.found is None else cursor.found[0])
+        self._others.advance(cursor.hold if cursor.found is None else cursor.found[0])
         hold = min((seeker.hold for seeker in self._seekers if seeker.found is None), default=self._read)
         found = min((s.found for s in self._seekers if s.found is not None), key=_preference, default=None)
         return hold, found
-
-    def _try_bounded(self, until: float) -> None:
-        """Makes the attempts that decide, up to a place: those from one place after those from the places before it.
-
-        So none is made that an earlier match makes needless, and the same ones whatever the pieces.
-        """
-        seekers = self._bounded
-        while ready := [seeker for seeker in seekers if seeker.can_advance]:
-            seeker = min(ready, key=lambda one: one.hold)
-            last = min([until, *(other.hold for other in seekers if other is not seeker)])
-            if seeker.hold > last:
-                return
-            seeker.advance(last)
 
     def finish(self) -> Scanned:
         """Takes the text for complete: the same as ``scan``, but nothing is held back afterwards.
@@ -322,7 +278,7 @@ class Scanner:
         self._plain = False
         for seeker in self._seekers:
             seeker.finish()
-        self._try_bounded(math.inf if self._cursor.found is None else self._cursor.found[0])
+        self._others.advance(math.inf if self._cursor.found is None else self._cursor.found[0])
         found = min((s.found for s in self._seekers if s.found is not None), key=_preference, default=None)
         if found is not None:
             return self._matched(found, "", 0)
@@ -369,7 +325,7 @@ class Scanner:
         else:
             window, origin = self._held.take_all() + text[start:], position
         entry = self.watch.entries[index]
-        captures = self._captures(entry, window, origin, first, last) if entry.groups else {}
+        captures = self._captures(index, window, origin, first, last) if entry.groups else {}
         released = window[position - origin : first - origin]
         found_text = window[first - origin : last - origin]
         if self.context_size:
@@ -379,20 +335,20 @@ class Scanner:
             window, origin = text, fresh_at - start
         if self.context_size:
             self._remember(found_text)
-        if self._budget is not None:
-            self._budget.settle(last)
+        if self._others.used:
+            self._others.settle(last)
         if self._plain and last != self._guard_at:
             self._cursor.start(last, "")
         else:
             self._start_seekers(last)
         return released, match, window, last - origin
 
-    def _captures(self, entry: Delimiter, window: str, origin: int, first: int, last: int) -> dict[str, str]:
+    def _captures(self, index: int, window: str, origin: int, first: int, last: int) -> dict[str, str]:
         """The named groups of a match; ``origin`` is the position at which the window begins."""
-        for seeker in self._bounded:
-            if self.watch.entries[seeker.index] is entry and seeker.found:
-                return seeker.captures
-        return entry.captures(window, origin, first, last, self._before)
+        captures = self._others.captures(index)
+        if captures is not None:
+            return captures
+        return self.watch.entries[index].captures(window, origin, first, last, self._before)
 
     def _remember(self, text: str) -> None:
         """Keeps the end of text that is given out, as context of what follows."""
@@ -406,7 +362,7 @@ class Scanner:
             "held": self._held.peek(),
             "before": self._before,
             "guarded": self._guard_at == self.position,
-            "steps": list(self._budget.counted_before(self.position)) if self._budget is not None else [0, 0],
+            "steps": self._others.steps_before(self.position),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -419,7 +375,7 @@ class Scanner:
             raise SnapshotError(f"the saved state of a scanner is damaged: {error!r}") from error
         self._held = HeldText()
         self._before = before
-        self._budget = Budget(self._pattern_steps, used, reach) if used else None
+        self._others.restore_steps(used, reach)
         self._guard_at = position if guarded else -1
         self._start_seekers(position)
         released, match, _, _ = self.scan(held, 0)
