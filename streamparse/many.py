@@ -3,8 +3,8 @@
 In:  sources of text, bytes or token ids, each under a key, and a response template.
 Out: ``(key, event)``, by asynchronous iteration.
 
-A task for each source moves its pieces into one channel (``keyed/readers.py``); whoever iterates takes everything that
-waits there at once and runs it through the keyed operator (``keyed/operator.py``).
+A task for each source moves its pieces into one channel (``keyed/readers.py``). The task that iterates takes
+everything that waits there at once and runs it through the keyed operator (``keyed/operator.py``).
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class ManyStream(Graph[Tagged]):
         self._keyed = keyed
 
     def __repr__(self) -> str:
-        """Where the stream stands, and counts."""
+        """The state of the stream, and counts."""
         return f"<ManyStream {self._told()}, {self._readers.running} sources running, {len(self._keyed)} keys open>"
 
     def cancel(self, key: Hashable) -> bool:

@@ -1,8 +1,8 @@
 """The parser: one generation in, events and a message out; synchronous, without I/O.
 
 ``ResponseParser`` has the interface of transformers' (``transformers.utils.chat_parsing``), so that changing the
-import is all that moving takes. It checks arguments, and minds the parser's life cycle and its snapshots; what it does
-with text is ``pipeline.py``, and its short forms are in ``short_forms.py``.
+import is all that moving takes. It has the arguments, the life cycle and the snapshots; parsing itself is in
+``pipeline.py``, the short forms in ``short_forms.py``.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class ResponseParser:
         self._initial_events = pipeline.feed_prefix(as_text(prefix, tokenizer))
 
     def __repr__(self) -> str:
-        """The template, where the parser stands, and counts.
+        """The template, the state of the parser, and counts.
 
         >>> parser = ResponseParser("qwen3", prefix="")
         >>> events = parser.feed("<think>Hm</think>Hi")
@@ -212,5 +212,5 @@ class ResponseParser:
 
     @property
     def message(self) -> dict[str, Any]:
-        """The message as it stands."""
+        """The message so far."""
         return self.pipeline.downstream.fold.message

@@ -75,7 +75,7 @@ class Pipeline:
         self.ended: str | None = None
         self._restored = restored
         self.last_used = 0.0
-        """A moment that whoever keeps many pipelines may note here; the pipeline itself has no clock."""
+        """For the owner of many pipelines: the time of the last use; the pipeline itself has no clock."""
         self._plain: PlainText | None = None
         self._straight: PlainText | None = None  # the same where the source gives text, and nothing is held back
         self._room = 0  # how many pieces of plain text may pass before _grant has to be asked for more
@@ -251,7 +251,7 @@ class Pipeline:
             if isinstance(piece, MAY_BE_EMPTY) and not piece:
                 return []
             self._detokenizer = Detokenizer(after_text=self.statistics().characters > 0)
-            self._straight = None  # text is seen by the detokenizer from here on, which minds what comes after it
+            self._straight = None  # from here on text goes through the detokenizer, which may hold bytes
         return self._detokenizer.feed(piece)
 
     @property

@@ -3,8 +3,7 @@
 In:  a source of text, bytes or token ids, and a response template.
 Out: the events of ``ResponseParser``, then one ``message`` event, by asynchronous iteration.
 
-The parser is a synchronous stage like any other; what reads the source, runs the stages and lets go of everything is
-``graph/``.
+The parser is a synchronous stage like any other; ``graph/`` reads the source, runs the stages and cleans up.
 """
 
 from __future__ import annotations
@@ -131,22 +130,22 @@ class ParseStream(Graph[Event]):
     ended,
 
     - before an error is raised;
-    - before an ``async for`` that is cancelled lets go of the cancellation;
+    - before the cancellation of an ``async for`` propagates;
     - before ``async with`` is left, or ``aclose()`` returns.
 
     ``stop()`` ends the generation and still gives its last events and the message.
 
-    **Waiting with a deadline.** Who cancels ``await anext(stream)`` cancels that wait and nothing else: the source, of
+    **Waiting with a deadline.** Cancelling ``await anext(stream)`` cancels that wait and nothing else: the source, of
     which a piece may have been asked, is not cancelled, and what comes is there at the next call, so a heartbeat is
     ``await asyncio.wait_for(anext(stream), 15)``, or the same in ``anyio.move_on_after``. The stream then ends when
-    ``async with`` is left, by ``aclose()``, or when nobody refers to it any more, as below. An ``async for`` that is
+    ``async with`` is left, by ``aclose()``, or when it is no longer referenced, as below. An ``async for`` that is
     cancelled has closed the stream, as its source is read in the reader's own task; to iterate again raises an error
     that says so. (``anext`` over a source that can't be cancelled without harm, as most can't, asks it in a task of
     the stream's own, which costs a few microseconds a piece.)
 
-    A bare ``break`` without ``async with`` runs nothing. The source is closed soon after nobody refers to the stream
-    any more (in CPython, with the ``break``), by a task that the event loop runs; a thread (``blocking``) ends at its
-    source's next piece. On asyncio a loop that ends right after the ``break`` may cut that closing short, as it does
+    A bare ``break`` without ``async with`` runs nothing. The source is closed soon after the last reference to the
+    stream is gone (in CPython, with the ``break``), by a task that the event loop runs; a thread (``blocking``) ends at
+    its source's next piece. On asyncio a loop that ends right after the ``break`` may cut that closing short, as it does
     for every asynchronous generator; trio waits for it. Streams that run tasks can't be iterated without ``async with``
     at all.
 
@@ -160,7 +159,7 @@ class ParseStream(Graph[Event]):
         self._parsing = parsing
 
     def __repr__(self) -> str:
-        """The template, where the stream stands, and counts."""
+        """The template, the state of the stream, and counts."""
         return f"<ParseStream {self._parsing.parser.template.name}, {self._told()}>"
 
     @property

@@ -4,12 +4,12 @@ In:  an asynchronous iterable of events, such as ``parse_stream`` gives.
 Out: consumers (``consumer.py``); each gets all events, from the first one on or from a given number on.
 
 One task reads the source and writes the events down, with numbers (``history.py``), and the consumers read there. So a
-slow consumer takes up no memory of its own and disturbs nobody. What happens when it is far behind is its policy:
+slow consumer takes up no memory of its own and slows no other. What happens when it is far behind is its policy:
 
 =========  ============================================================================================================
 ``wait``   the source is not read on before the consumer has caught up; it gets the events as they came, unjoined
-``join``   nobody waits for it; it gets joined chunks, as long as the history keeps what it needs
-``drop``   nobody waits for it; it gets joined chunks, and is dropped when it is more than ``capacity`` behind
+``join``   the source does not wait; it gets joined chunks, as long as the history keeps what it needs
+``drop``   the source does not wait; it gets joined chunks, and is dropped when it is more than ``capacity`` behind
 =========  ============================================================================================================
 """
 
@@ -104,7 +104,7 @@ class Broadcast:
         self._reading = anyio.CancelScope()
         self._wanted = anyio.Event()
         self._waiting_for_return = anyio.CancelScope()
-        self._room = 0  # so much may be written before it must be looked who is behind
+        self._room = 0  # so much may be written before the consumers are checked
         self._waits = 0
         self.over = anyio.Event()
         """Set when the source has ended and is closed."""
@@ -185,7 +185,7 @@ class Broadcast:
             raise self.error
 
     async def _run(self) -> None:
-        """Be the task that reads the source, once somebody wants its events."""
+        """The task that reads the source, once a consumer wants its events."""
         recording = self._recording
         ending: Ending = "stopped"
         try:
@@ -241,7 +241,7 @@ class Broadcast:
         return [consumer for consumer in self._consumers if consumer.policy == "wait" and consumer.dropped is None]
 
     async def _wait_for_return(self, scope: anyio.CancelScope) -> None:
-        """Stop the source unless somebody comes in time."""
+        """Stop the source unless a consumer comes in time."""
         with scope:
             await anyio.sleep(self._grace)
             self.stop()

@@ -83,7 +83,7 @@ class Consumer:
         self.policy = policy
         self.capacity = capacity
         self.last = after
-        """The number of the last event that was given out; who comes back goes on after it."""
+        """The number of the last event that was given out; a consumer that reconnects resumes after it."""
         self.read_up_to = after
         """The number of the last event that was taken from the history."""
         self.dropped: str | None = None
@@ -125,7 +125,7 @@ class Consumer:
             raise StreamparseError("use `async with generation.subscribe(…) as consumer:` and iterate inside")
         recording, history = self._recording, self._recording.history
         if self.read_up_to != history.last or recording.ending is not None:
-            await anyio.lowlevel.checkpoint()  # so that a reader that never has to wait holds up nobody
+            await anyio.lowlevel.checkpoint()  # so that a reader that never has to wait blocks no other task
         while self.read_up_to == history.last and recording.ending is None:
             await recording.written.wait()
         self.dropped = self.dropped or self._why_dropped()
@@ -135,7 +135,7 @@ class Consumer:
         if numbered:
             self.last = self.read_up_to = numbered[-1].last
         else:
-            await anyio.lowlevel.checkpoint_if_cancelled()  # who is cancelled must not take that for the end
+            await anyio.lowlevel.checkpoint_if_cancelled()  # a cancelled reader must not mistake that for the end
             if self.dropped is None and recording.error is not None:
                 recording.error_was_seen = True
                 raise recording.error

@@ -85,7 +85,7 @@ class Chain:
         last: list[Any] = []
         try:
             self.finish(last)
-            await close(inbox)  # before the last items, as whoever gets them may take the source to be closed
+            await close(inbox)  # before the last items, as their consumer may rely on the source being closed
         finally:
             if last:
                 await outbox.send(last)

@@ -111,7 +111,7 @@ class Channel(Generic[Item]):
             await self._send_in_turn(batch)
 
     def offer(self, batch: list[Item]) -> bool:
-        """Put a batch in if there is room and nobody waits before it, and tell whether it was taken.
+        """Put a batch in if there is room and no sender waits; return whether it was taken.
 
         For callbacks, which can't wait. Raises ChannelClosedError once the channel is closed.
         """
@@ -131,7 +131,7 @@ class Channel(Generic[Item]):
             self._wake_receivers()
 
     def abandon(self) -> None:
-        """Declare that nobody receives any more: what waits is dropped, and sending raises ChannelClosedError."""
+        """Close the receiving side: what waits is dropped, and sending raises ChannelClosedError."""
         self._empty()
         self._error = None
         self.close()

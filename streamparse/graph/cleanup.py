@@ -56,13 +56,13 @@ def closer_for_later() -> Callable[[object], None]:
     """Give a function that has a thing closed soon by the event loop that runs now.
 
     The function awaits nothing, may be called by the garbage collector, in any thread, and does nothing once the
-    loop has ended. What goes wrong in closing then is nobody's to handle, and is dropped.
+    loop has ended. Errors of that closing have no caller to go to, and are dropped.
     """
     token = trio_token()
     soon = soon_caller()
     if token is not None:
         return lambda thing: _close_soon(thing) if trio_token() is token else soon(_close_soon, thing)
-    # asyncio closes the asynchronous generators that nobody holds any more; a second closer would be in its way.
+    # asyncio closes unreferenced asynchronous generators itself; a second closer would interfere.
     return lambda thing: None if inspect.isasyncgen(thing) else soon(_close_soon, thing)
 
 

@@ -30,7 +30,7 @@ def soon_caller() -> Callable[..., None]:
 
 
 def trio_token() -> Any:
-    """Give what stands for the run of trio that the caller is in, or None outside of trio."""
+    """Return the token of the trio run that the caller is in, or None outside of trio."""
     trio = sys.modules.get("trio")
     if trio is not None:
         with suppress(RuntimeError):  # what trio raises outside of its runs

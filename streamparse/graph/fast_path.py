@@ -36,7 +36,7 @@ class FastPath:
         self.passed = 0
         self.not_one = 0
         self.taken: Any = None
-        self.who: Callable[[], Any] = _somebody
+        self.who: Callable[[], Any] = _anybody
         self.go_on: Callable[[Any, Any], Awaitable[Any]] | None = None
 
     @property
@@ -50,5 +50,5 @@ class FastPath:
         return self.passed % PIECE
 
 
-def _somebody() -> Any:
+def _anybody() -> Any:
     return True

@@ -4,8 +4,8 @@ In:  a source (``source.py``) and stages (``stage.py``).
 Out: the items that come out of the last stage, by asynchronous iteration; statistics.
 
 Where all stages are synchronous they are one chain, and to iterate is to pull the source and run the chain, with no
-task and no channel. Otherwise each segment is a task, with channels between them; a chain at the end is run by whoever
-iterates:
+task and no channel. Otherwise each segment is a task, with channels between them; a chain at the end runs in the
+task that iterates:
 
     source ▸ [machine + machine] ▸ channel ▸ [stage that awaits] ▸ channel ▸ machine + machine ▸ sink
 
@@ -116,7 +116,7 @@ class Graph(Generic[Out]):
             self._workers = Workers(self._reader, segments, capacity)
         self._ready: deque[Any] = deque()
         self._pull = self._reader.pull if self._workers is None else self._workers.pull
-        self._shield: Shield | None = None  # what outlasts a reader who is cancelled, once there may be one
+        self._shield: Shield | None = None  # outlasts a reader that is cancelled; made by anext()
         self._fast = None if self._workers is not None else self._chain.fast_path(self._pull)
         self._fast_now: FastPath | None = None  # the fast path while nothing else is due
         self._items = 0
@@ -128,11 +128,11 @@ class Graph(Generic[Out]):
         self._ended = False
 
     def __repr__(self) -> str:
-        """The stages, where the graph stands, and counts."""
+        """The stages, the state and the counts of the graph."""
         return f"<Graph {' + '.join(seen.name for seen in self._stages)}, {self._told()}>"
 
     def _told(self) -> str:
-        """Where the graph stands, and what came out of it, in words."""
+        """The state and the counts of the graph, in words."""
         state = "ended" if self._closed else "running" if self._begun else "not begun"
         seen = self.statistics()
         return f"{state}, {seen.pieces} pieces in, {seen.items} items out"
@@ -141,7 +141,7 @@ class Graph(Generic[Out]):
         return Loop(self) if is_begun_by_async_for() else self
 
     async def __anext__(self) -> Out:
-        """Give the next item. Who is cancelled while it waits loses nothing, and finds the item at the next call."""
+        """Return the next item. A call that is cancelled while it waits loses nothing; the next one returns the item."""
         if self._shield is None:
             self._shield = Shield(self._reader.aclose)
         item: Out = await self._next(may_come_back=True)
@@ -188,7 +188,7 @@ class Graph(Generic[Out]):
             await self._outlasting(self._finish)
 
     async def _fail(self, error: BaseException, feeding: str = "") -> None:
-        """Close because of an error, which is told when what is ready has been given; of a machine, or of the source.
+        """Close because of an error of a stage or the source, which is raised after the items that are ready.
 
         What is no error of the stream's own, such as cancellation, is raised at once.
         """
@@ -350,7 +350,7 @@ class Graph(Generic[Out]):
         await (self._workers.stop() if self._workers is not None else self._reader.aclose())
 
     async def _close_quietly(self) -> None:
-        """Close because of an error, which is what will be told."""
+        """Close because of an error; it is the one that is raised, whatever closing raises."""
         with suppress(Exception):
             await self._close()
 

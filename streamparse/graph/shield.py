@@ -24,7 +24,7 @@ Step = Callable[[], Awaitable[Any]]
 class Shield:
     """Does steps in a task of its own, which begins with the first; ``close`` is awaited there when it ends.
 
-    The task holds ``close`` and the step that it is at, nothing else: whoever gives up on it calls ``aclose``.
+    The task holds ``close`` and the step that it is at, nothing else; its owner calls ``aclose`` to end it.
     """
 
     __slots__ = ("_close", "_failure", "_news", "_outcome", "_over", "_runs", "_scope", "_step")

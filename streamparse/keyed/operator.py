@@ -98,7 +98,7 @@ class KeyedParser:
         self._pipelines: dict[Hashable, Pipeline] = {}  # of those parsers
         self._idle = None if idle_seconds is None else IdleTimeout(idle_seconds, self._last_used)
         self._begun: dict[Hashable, float] = {}  # when those were opened that have had no events yet
-        self._opened_now: dict[Hashable, int] = {}  # how many events those have of the prefix, which nobody waited for
+        self._opened_now: dict[Hashable, int] = {}  # how many events of the prefix those have
         self._kept: Events = []  # what was made of a batch with a faulty item
         self._tombstones = Tombstones(max_open)
         self._tally = Tally()
@@ -113,8 +113,8 @@ class KeyedParser:
 
         The events of a key are in the order of its chunks; the keys come in the order in which they first had events.
         Chunks of other types are documented with the module. Raises ArgumentError for an item that is no such pair, or
-        whose key can't be hashed; what stands before it in the batch has been taken then, and its events come with
-        those of the next.
+        whose key can't be hashed; the items before it have been processed then, and their events come with those of
+        the next batch.
         """
         size = len(batch)
         now = self._clock()

@@ -25,8 +25,8 @@ def pump(
     ``source`` is an iterable or asynchronous iterable of lists of ``(key, chunk)``, pulled as the events are asked for;
     or a ``Channel`` of such pairs. An engine that steps in the event loop pushes: ``channel.offer(batch)`` tells
     whether there was room, ``await channel.send(batch)`` waits for it. An engine whose steps block is read in a thread
-    with ``blocking``, ahead by the weight ``capacity``. Large batches are worked off in slices, with a chance for other
-    tasks between them.
+    with ``blocking``, ahead by the weight ``capacity``. Large batches are processed in slices, and other
+    tasks get a turn between them.
 
     At the end of the source all keys that are open are ended. How the graph ends otherwise, and what it closes, is as
     of ``ParseStream``.

@@ -51,7 +51,7 @@ class Readers:
     def stop(self, key: Hashable, end: End) -> bool:
         """Stop reading a source and close it, now or when it comes, under that end; tell whether there was one to stop.
 
-        Once stopped, a source is as good as ended, whatever it is stopped with again.
+        A source that was stopped counts as ended; stopping it again changes nothing.
         """
         if key in self._ends:
             return key in self._scopes

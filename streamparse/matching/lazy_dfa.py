@@ -121,7 +121,7 @@ class LazyDFA:
         return state if stays and register_count(state) == 1 else None
 
     def pin_run(self, run: Chars) -> State:
-        """Keeps the state of a leading run: it is told by identity, and text is skipped in it."""
+        """Keeps the state of a leading run: it is recognised by identity, and text is skipped in it."""
         state = self.run_state(run)
         assert state is not None
         state.quiet = True
