@@ -144,8 +144,8 @@ class ParseStream(Graph[Event]):
     the stream's own, which costs a few microseconds a piece.)
 
     A bare ``break`` without ``async with`` runs nothing. The source is closed soon after the last reference to the
-    stream is gone (in CPython, with the ``break``), by a task that the event loop runs; a thread (``blocking``) ends at
-    its source's next piece. On asyncio a loop that ends right after the ``break`` may cut that closing short, as it does
+    stream is gone (in CPython, with the ``break``), by a task of the event loop; a thread (``blocking``) ends at its
+    source's next piece. On asyncio a loop that ends right after the ``break`` may cut that closing short, as it does
     for every asynchronous generator; trio waits for it. Streams that run tasks can't be iterated without ``async with``
     at all.
 

@@ -141,7 +141,7 @@ class Graph(Generic[Out]):
         return Loop(self) if is_begun_by_async_for() else self
 
     async def __anext__(self) -> Out:
-        """Return the next item. A call that is cancelled while it waits loses nothing; the next one returns the item."""
+        """Return the next item. A call that is cancelled while it waits loses nothing: the next one returns it."""
         if self._shield is None:
             self._shield = Shield(self._reader.aclose)
         item: Out = await self._next(may_come_back=True)
