@@ -8,6 +8,7 @@ import logging
 import os
 
 SECTIONS = {
+    "short": "short",
     "transformers": "against_transformers",
     "growth": "growth",
     "memory": "memory",

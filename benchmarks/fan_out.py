@@ -10,8 +10,8 @@ from benchmarks.measure import medians
 from benchmarks.table import Table, show_progress, with_limit
 from benchmarks.workloads import FORMATS, in_tokens
 from streamparse import load_response_template, parse_stream
-from streamparse.graph.broadcast import broadcast
-from streamparse.graph.consumer import Policy
+from streamparse.broadcasting.broadcast import broadcast
+from streamparse.broadcasting.consumer import Policy
 from streamparse.stream import ParseStream
 from streamparse.template import ResponseTemplate
 

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from streamparse.broadcasting import Broadcast, Consumer, broadcast
 from streamparse.errors import (
     ArgumentError,
     ChannelClosedError,
@@ -29,10 +30,8 @@ from streamparse.events import (
     RegionOpen,
     RegionUnclaimed,
 )
-from streamparse.graph import KeyedParser, Open, pump
-from streamparse.graph.broadcast import Broadcast, broadcast
-from streamparse.graph.consumer import Consumer
 from streamparse.guess import Guess, guess_response_template
+from streamparse.keyed import KeyedParser, Open, pump
 from streamparse.limits import Limits
 from streamparse.many import ManyStream, parse_many
 from streamparse.parser import ResponseParser

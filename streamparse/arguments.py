@@ -53,6 +53,8 @@ _KNOWN: dict[Options, Options] = {}
 
 def field_names(names: Any) -> tuple[str, ...]:
     """The names of fields as they are kept; raises ArgumentError for what is no collection of names."""
+    if names == ():
+        return ()
     several = isinstance(names, Collection) and not isinstance(names, str | bytes)
     if not several or not all(isinstance(name, str) for name in names):
         raise ArgumentError(f'without must be a list of names of fields, such as ["tool_calls"], not {names!r}')

@@ -30,6 +30,9 @@ class Limits:
     region_text: int = 64_000_000
     """Text of one region of any kind, which is kept until the region closes, as it is then its value."""
 
+    structured_text: int = 1_000_000
+    """Text of one structured region (JSON, tags, Python calls, lines: whatever is parsed when the region has ended)."""
+
     regions: int = 1_000_000
     """Regions of one generation."""
 
@@ -65,9 +68,6 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
-
-LARGE_TEXT = 1_000_000
-"""Characters of a structured region beyond which it is decoded in slices, and by ``parse_stream`` in a thread."""
 
 
 def how_to_raise(limit: str) -> str:

@@ -3,8 +3,8 @@
 In:  sources of text, bytes or token ids, each under a key, and a response template.
 Out: ``(key, event)``, by asynchronous iteration.
 
-A task for each source moves its pieces into one channel (``graph/readers.py``); whoever iterates takes everything that
-waits there at once and runs it through the keyed operator (``graph/keyed.py``).
+A task for each source moves its pieces into one channel (``keyed/readers.py``). The task that iterates takes
+everything that waits there at once and runs it through the keyed operator (``keyed/operator.py``).
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.events import Event
-from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, KeyedParser, KeyedStatistics, Readers, Source
-from streamparse.graph.chunks import CANCELLED
-from streamparse.graph.keyed import Events
-from streamparse.graph.keyed_stage import KeyedStage
+from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, Source
+from streamparse.keyed.life_cycle import CANCELLED
+from streamparse.keyed.operator import Events, KeyedParser
+from streamparse.keyed.readers import Readers
+from streamparse.keyed.stage import KeyedStage
+from streamparse.keyed.statistics import KeyedStatistics
 from streamparse.template import TemplateSource
 
 Tagged = tuple[Hashable, Event]
@@ -46,8 +48,7 @@ def parse_many(
     ``template``, ``prefix`` and ``defaults`` are those of every generation, and what ``options(key)`` returns is its
     own: the arguments of ``ResponseParser``, as for ``KeyedParser``. ``blocking`` reads each source in a thread.
     ``capacity`` is the weight of the pieces that wait to be parsed, all together; when it is reached, the sources are
-    slowed, each in its turn. A structured region of more than a million characters is parsed in a thread when it has
-    ended; its source is held meanwhile, and the others go on.
+    slowed, each in its turn.
 
     Raises TemplateError for a faulty ``template`` and ValueError for a ``limit`` under 1. What goes wrong with one
     generation is its ``error`` event.
@@ -101,7 +102,7 @@ class ManyStream(Graph[Tagged]):
         self._keyed = keyed
 
     def __repr__(self) -> str:
-        """Where the stream stands, and counts."""
+        """The state of the stream, and counts."""
         return f"<ManyStream {self._told()}, {self._readers.running} sources running, {len(self._keyed)} keys open>"
 
     def cancel(self, key: Hashable) -> bool:
@@ -127,17 +128,13 @@ class ManyStream(Graph[Tagged]):
 
 
 class _TaggedEvents:
-    """Makes single events of the keyed operator's, and tells the readers what became of the generations.
-
-    The source of a generation that failed or expired is stopped; one whose text waits behind a large tool call is held.
-    """
+    """Makes single events of the keyed operator's, and stops the source of a generation that failed or expired."""
 
     def __init__(self, keyed: KeyedParser, readers: Readers) -> None:
         self._keyed = keyed
         self._readers = readers
 
     def __call__(self, pairs: Events) -> list[Tagged]:
-        self._readers.hold(self._keyed.set_aside)
         tagged = [(key, event) for key, events in pairs for event in events]
         for key in {
             key for key, event in tagged if event["type"] == "error" or event.get("finish_reason") == "expired"

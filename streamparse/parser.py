@@ -1,33 +1,24 @@
 """The parser: one generation in, events and a message out; synchronous, without I/O.
 
 ``ResponseParser`` has the interface of transformers' (``transformers.utils.chat_parsing``), so that changing the
-import is all that moving takes. Its short forms are in ``short_forms.py``, the stages that it runs in ``core.py``.
-What is its own is the short way for plain text, which nearly every piece takes.
+import is all that moving takes. It has the arguments, the life cycle and the snapshots; parsing itself is in
+``pipeline.py``, the short forms in ``short_forms.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Self
 
 from streamparse.arguments import ErrorMode, Options, as_text, field_names, template_for
-from streamparse.core import Core, CoreStage
-from streamparse.errors import (
-    FinalizedError,
-    ParseError,
-    PrefixError,
-    SnapshotError,
-    StreamparseError,
-    TemplateError,
-)
-from streamparse.events import Event, RawEvent
-from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits
-from streamparse.matching.plain import PIECE_AT_MOST, PIECES_AT_MOST, PLAIN_PIECE_AT_MOST, TOGETHER, PlainText
-from streamparse.snapshot import expect_like, state_from_bytes, state_to_bytes
+from streamparse.downstream import PipelineStage
+from streamparse.errors import FinalizedError, PrefixError, SnapshotError, TemplateError
+from streamparse.events import Event
+from streamparse.limits import DEFAULT_LIMITS, Limits
+from streamparse.pipeline import Pipeline
+from streamparse.snapshot import damaged, expect_like, state_from_bytes, state_to_bytes
 from streamparse.statistics import ParserStatistics
 from streamparse.template import ResponseTemplate, TemplateSource, load_response_template
-
-Result = TypeVar("Result")
 
 
 class ResponseParser:
@@ -62,15 +53,7 @@ class ResponseParser:
     {'role': 'assistant', 'content': 'Hello <th'}
     """
 
-    # What nearly every piece needs stands in the object itself: when thousands of parsers take turns, time goes by the
-    # number of places in memory that a piece visits.
-    __slots__ = ("__dict__", "__weakref__", "_deltas", "_passed", "_room", "_straight", "_tail", "last_used", "waiting")
-
-    last_used: float
-    """A moment that whoever keeps many parsers may note here; the parser itself has no clock."""
-
-    waiting: bool
-    """Whether something was put off, and waits for :meth:`work_off`."""
+    __slots__ = ("__dict__", "__weakref__", "_initial_events", "_limits", "pipeline")
 
     def __init__(
         self,
@@ -87,17 +70,19 @@ class ResponseParser:
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         options = Options(errors, deltas, spans, call_ids, field_names(without))
-        core = Core(template_for(response_template, tokenizer), tools, options, tokenizer, limits)
+        pipeline = Pipeline(template_for(response_template, tokenizer), tools, options, tokenizer, limits)
         if prefix is None:
             raise PrefixError(
                 "the prefix (the prompt that the model was given) is needed, because chat templates often write the "
                 "beginning of the message themselves, such as an open <think>, and without it the output would be read "
                 'wrongly; pass prefix="" if the generation is the whole message'
             )
-        self._begin(core, core.feed_prefix(as_text(prefix, tokenizer)))
+        self.pipeline = pipeline
+        self._limits = limits
+        self._initial_events = pipeline.feed_prefix(as_text(prefix, tokenizer))
 
     def __repr__(self) -> str:
-        """The template, where the parser stands, and counts.
+        """The template, the state of the parser, and counts.
 
         >>> parser = ResponseParser("qwen3", prefix="")
         >>> events = parser.feed("<think>Hm</think>Hi")
@@ -105,28 +90,11 @@ class ResponseParser:
         <ResponseParser qwen3, open in 'content', 19 characters, 1 region>
         """
         seen = self.statistics()
-        state = "ended" if self._ended else f"open in {seen.open_region!r}" if seen.open_region else "open"
+        state = "ended" if self.pipeline.ended else f"open in {seen.open_region!r}" if seen.open_region else "open"
         return (
             f"<{type(self).__name__} {self.template.name}, {state}, {seen.characters} characters, "
             f"{seen.regions} region{'' if seen.regions == 1 else 's'}>"
         )
-
-    def _begin(self, core: Core, initial_events: Sequence[RawEvent] = (), *, restored: bool = False) -> None:
-        self._core = core
-        self._restored = restored
-        self._deltas = core.deltas
-        self._initial_events = initial_events or ()
-        self._tell: Callable[[], object] | None = None
-        self._ended: str | None = None
-        self._plain: PlainText | None = None
-        self._straight: PlainText | None = None  # the same where the source gives text, and nothing was kept back
-        self._room = 0  # how many pieces of plain text may pass before _put_together has to be asked for more
-        self._passed = ""  # their text, as far as it is not in _passed_before
-        self._passed_before = ""
-        self._granted = self._granted_at_most = 0  # pieces that might pass so far, and may in all
-        self._tail = ""  # the end of the text so far where it may be the beginning of a delimiter, not yet given out
-        self.last_used = 0.0
-        self.waiting = False
 
     def feed(self, text: str | bytes | int | Sequence[int]) -> list[Event]:
         """The events that the next piece of the generation decides.
@@ -136,29 +104,7 @@ class ResponseParser:
         parsed (its ``events`` are those before the fault), :class:`LimitError` at a limit, and :class:`FinalizedError`
         after the end.
         """
-        plain = self._straight
-        if plain is not None and type(text) is str:
-            room = self._room or self._put_together()
-            if room and (text in plain.known or plain.passes(text)):
-                self._room = room - 1
-                self._passed += text
-                event: RawEvent = plain.event.copy()
-                event["text"] = text
-                deltas = self._deltas
-                if deltas is None:
-                    return [event]
-                walk = deltas.walk
-                if walk is None or (known := walk.step.get(text)) is None:
-                    events: list[RawEvent] = deltas.chunk(event)
-                    return events
-                piece, walk.step = known
-                if not piece:
-                    return [event]
-                walk.note(piece)
-                delta: RawEvent = walk.event.copy()
-                delta["arguments"] = piece
-                return [event, delta]
-        return self._feed(text)
+        return self.pipeline.feed(text)
 
     def finalize(self, finish_reason: str | None = None) -> tuple[dict[str, Any], list[Event]]:
         """End the generation: the message, and the last events.
@@ -167,55 +113,36 @@ class ResponseParser:
         the lenient modes a tool call that is still open does not count. Raises like :meth:`feed`, and
         :class:`ParseError` in strict mode where a required field is missing.
         """
-        if self._ended is not None:
-            raise FinalizedError(self._ended)
-        events = self._watched(self._finish, finish_reason)
-        self._ended = "the parser has been finalized; start a new one for the next generation"
-        return self._core.message, events
+        pipeline = self.pipeline
+        if pipeline.ended is not None:
+            raise FinalizedError(pipeline.ended)
+        events = pipeline.guard(pipeline.finish, finish_reason)
+        pipeline.ended = "the parser has been finalized; start a new one for the next generation"
+        return self.message, events
 
     @property
     def initial_events(self) -> list[Event]:
         """The events of the prefix, to be shown before those of the first :meth:`feed`."""
         return list(self._initial_events)
 
-    def put_off_large_regions(self, size: int = LARGE_TEXT, tell: Callable[[], object] | None = None) -> None:
-        """Let :meth:`feed` not parse a structured region of more than ``size`` characters when it ends.
-
-        It and what follows it are put off until :meth:`work_off` has been called as often as anything is ``waiting``:
-        for event loops, which leave such work to a thread. ``tell`` is called, at the end of a :meth:`feed`, when
-        something has begun to wait. :meth:`finalize` does all that waits.
-        """
-        self._core.large = size
-        self._tell = tell
-
-    @property
-    def ends_large(self) -> bool:
-        """Whether :meth:`finalize` may have much to do: something waits, or a large structured region is open."""
-        return self._core.ends_large
-
-    def work_off(self) -> list[Event]:
-        """The events of the first of what was put off. Raises like :meth:`feed`; may be called in another thread."""
-        return self._watched(self._core.work_off)
-
     @property
     def problems(self) -> list[dict[str, Any]]:
         """What went wrong so far (lenient modes): malformed regions, missing fields, a prefix without its anchor."""
-        return self._core.problems
+        return self.pipeline.downstream.fold.problems
 
     @property
     def template(self) -> ResponseTemplate:
         """The loaded template, without the fields that are switched off."""
-        return self._core.template
+        return self.pipeline.template
 
     @property
     def held(self) -> int:
         """Characters held back because they may still become part of a delimiter."""
-        return self._core.held + len(self._tail)
+        return self.pipeline.held
 
     def statistics(self) -> ParserStatistics:
         """What the parser has seen since it was made or restored."""
-        passed = len(self._passed_before) + len(self._passed)
-        return self._core.statistics(passed, self.held)
+        return self.pipeline.statistics()
 
     def snapshot(self, *, message: bool = True) -> bytes:
         """The parser's state, to be taken up elsewhere with :meth:`restore`; between any two pieces.
@@ -223,20 +150,11 @@ class ResponseParser:
         JSON: the open region, the held text, and the message so far, which ``message=False`` leaves out for those who
         keep only events.
         """
-        if self.waiting:
-            raise StreamparseError("something was put off; call work_off() until nothing is waiting")
-        tail = self._watched(self._settle)
         try:
-            return state_to_bytes(self._state(tail, message=message), self._core.snapshot_size)
+            return state_to_bytes(self.pipeline.snapshot(message=message), self._limits.snapshot_size)
         except Exception as error:
-            self._blame_snapshot(error)
+            self.pipeline.blame_snapshot(error)
             raise
-        finally:
-            self._tail = tail
-
-    def _state(self, tail: str, *, message: bool) -> dict[str, Any]:
-        """The state as JSON-able data."""
-        return {"ended": self._ended, "tail": tail, **self._core.snapshot(message=message)}
 
     @classmethod
     def restore(
@@ -264,12 +182,16 @@ class ResponseParser:
         parser = cls.__new__(cls)
         try:
             options = Options(**{**state["options"], "without": field_names(state["options"]["without"])})
-            parser._begin(Core(template, tools, options, tokenizer, limits), restored=True)
+            parser.pipeline = Pipeline(template, tools, options, tokenizer, limits, restored=True)
+            parser._limits = limits
+            parser._initial_events = []
             if state["template"] != parser.template.digest:
                 raise SnapshotError(
                     "the snapshot was taken with another response template; give the one it was taken with"
                 )
-            parser._restore(state)
+            fresh = parser.pipeline.snapshot(message="message" in state["message"])
+            expect_like(state, fresh, "state")
+            parser.pipeline.restore(state)
         except SnapshotError:
             raise
         except Exception as error:
@@ -277,209 +199,18 @@ class ResponseParser:
                 raise SnapshotError(
                     f"the snapshot belongs to another response template, or is damaged: {error}"
                 ) from error
-            raise _damaged(error) from error
+            raise damaged(error) from error
         return parser
 
-    def _restore(self, state: dict[str, Any]) -> None:
-        expect_like(state, self._state("", message="message" in state["message"]), "state")
-        self._ended = state["ended"]
-        self._tail = state["tail"]
-        self._core.restore(state)
-
-    def stages(self, finish_reason: Callable[[], str | None]) -> list[CoreStage]:
-        """The stages of the core one by one, for a graph that runs each as a task; the parser is not fed any more then.
+    def stages(self, finish_reason: Callable[[], str | None]) -> list[PipelineStage]:
+        """The stages one by one, for a graph that runs each as a task; the parser is not fed any more then.
 
         ``finish_reason`` is asked when the source has ended. The prefix has been through them already.
         """
-        self._ended = "the stages of this parser run by themselves"
-        return self._core.stages(finish_reason)
+        self.pipeline.ended = "the stages of this parser run by themselves"
+        return self.pipeline.stages(finish_reason)
 
     @property
     def message(self) -> dict[str, Any]:
-        """The message as it stands."""
-        return self._core.message
-
-    def _feed(self, piece: Any) -> list[RawEvent]:
-        """Feed a piece that is not plain text: through the detokenizer, if it is not text, and all stages."""
-        if self._ended is not None:
-            raise FinalizedError(self._ended)
-        if type(piece) is str and self._core.detokenizer is None:
-            events = None if self._plain is None else self._pass(piece)
-            return self._watched(self._feed_text, piece) if events is None else events
-        return self._watched(self._feed_other, piece)
-
-    def _feed_text(self, text: str) -> list[RawEvent]:
-        core = self._core
-        if self._plain is not None or self._tail:
-            text = self._settle() + text
-        events = core.feed(text)
-        plain = core.plain_text()
-        if plain is not None:
-            room = core.room // PLAIN_PIECE_AT_MOST  # so that what passes can not make a region too long
-            self._plain = plain if room else None
-            self._straight = self._plain if self._takes_text else None
-            self._granted_at_most = min(room, PIECES_AT_MOST)
-            self._granted = self._room = min(self._granted_at_most, TOGETHER)
-        return events
-
-    @property
-    def _takes_text(self) -> bool:
-        """Whether text that the source gives is text of the generation."""
-        detokenizer = self._core.detokenizer
-        return detokenizer is None or detokenizer.takes_text
-
-    def _feed_other(self, piece: Any) -> list[RawEvent]:
-        """Feed token ids, bytes, or text where the detokenizer is asked for it."""
-        core, fresh = self._core, self._core.detokenizer is None
-        if fresh:
-            core.after_text = self.statistics().characters > 0
-        try:
-            texts = core.decode(piece)
-        finally:
-            if fresh and core.detokenizer is not None:
-                self._straight = None  # text is seen by the detokenizer from here on, which minds what comes after it
-        events: list[RawEvent] = []
-        try:
-            for text in texts:
-                taken = None if self._plain is None or core.marked else self._pass(text)
-                events += self._feed_text(text) if taken is None else taken
-        except ParseError as error:
-            error.events = [*events, *error.events]
-            raise
-        return events
-
-    def _finish(self, finish_reason: str | None) -> list[RawEvent]:
-        events: list[RawEvent] = []
-        try:
-            while self._core.waiting:  # what came before the end knows nothing of how the generation ended
-                events += self._core.work_off()
-            events += self._core.finish(self._settle(), finish_reason)
-        except ParseError as error:
-            error.events = [*events, *error.events]
-            raise
-        return events
-
-    def _watched(self, step: Callable[..., Result], *arguments: Any) -> Result:
-        """Do a step, after which something may wait; after a ParseError nothing more can be fed."""
-        try:
-            return step(*arguments)
-        except ParseError as error:
-            self._ended = _stopped_at(error)
-            raise
-        except Exception as error:
-            self._blame_snapshot(error)
-            raise
-        finally:
-            waiting, self.waiting = self.waiting, self._core.waiting
-            if self.waiting and not waiting and self._tell is not None:
-                self._tell()
-
-    def _blame_snapshot(self, error: Exception) -> None:
-        """Raise SnapshotError for an error that is none of ours, in a parser that was restored."""
-        if self._restored and not isinstance(error, StreamparseError):
-            raise _damaged(error) from error
-
-    def _pass(self, text: str) -> list[RawEvent] | None:
-        """The events of a piece of text; None where it isn't plain, and then nothing has happened.
-
-        ``feed`` does the commonest case itself, as a call would cost as much again.
-        """
-        plain = self._plain
-        assert plain is not None, "plain text is only looked for where it can be told"
-        if not 0 < len(text) < PIECE_AT_MOST or not (self._room or self._put_together()):
-            return None
-        tail = self._tail
-        text = tail + text
-        cut = plain.cut(text)
-        if cut is None:
-            return None
-        text, self._tail = text[:cut], text[cut:]
-        if tail or self._tail:
-            self._straight = plain if not self._tail and self._takes_text else None
-        if not text:
-            return []
-        self._room -= 1
-        self._passed += text
-        event: RawEvent = {**plain.event, "text": text}
-        return [event] if self._deltas is None else self._deltas.chunk(event)
-
-    def _put_together(self) -> int:
-        """Keep what has passed in another place, as a text that grows is copied; give how many more may pass."""
-        self._passed_before += self._passed
-        self._passed = ""
-        self._room = min(self._granted_at_most - self._granted, TOGETHER)
-        self._granted += self._room
-        return self._room
-
-    def _settle(self) -> str:
-        """Note what has passed as plain text, and give back its tail, which is to be fed next."""
-        tail, self._tail = self._tail, ""
-        if self._plain is not None:
-            field = self._plain.event["field"]
-            self._plain = self._straight = None
-            count, self._granted, self._room = self._granted - self._room, 0, 0
-            text, self._passed, self._passed_before = self._passed_before + self._passed, "", ""
-            if text:
-                self._core.skip(text, field, count)
-        return tail
-
-
-def feed_each(
-    batch: Iterable[tuple[Hashable, Any]],
-    parser_of: Callable[[Hashable], ResponseParser | None],
-    otherwise: Callable[[Hashable, Any, float], list[Event]],
-    failed: Callable[[Hashable, ResponseParser, Exception, float], list[Event]],
-    now: float,
-    pairs: list[tuple[Hashable, list[Event]]],
-) -> tuple[int, bool]:
-    """Feed the text in a batch of ``(key, chunk)`` to many parsers.
-
-    ``otherwise(key, chunk, now)`` takes all other chunks, and those of keys that have no parser; ``failed(key, parser,
-    error, now)`` what a parser raises. Both give events.
-
-    A pair ``(key, events)`` is added to ``pairs`` for each chunk that has events. Gives the number of events, and
-    whether a key may have several pairs, as it has if it was seen before in this batch: its parser's ``last_used`` is
-    this very ``now`` then, the same object. Of keys without a parser nothing is known.
-
-    Plain text is taken as by :meth:`ResponseParser.feed`, but here in the loop: with thousands of parsers that have a
-    token each, to call it would cost as much again. (``_pass`` is the same for text of which an end is kept back.)
-    """
-    repeated, count = False, 0
-    for key, chunk in batch:
-        parser = parser_of(key)
-        if parser is None or parser.last_used is now:
-            repeated = True
-        else:
-            parser.last_used = now
-        if parser is not None and type(chunk) is str:
-            plain = parser._straight
-            if plain is not None and parser._deltas is None:
-                room = parser._room or parser._put_together()
-                if room and (chunk in plain.known or plain.passes(chunk)):
-                    parser._room = room - 1
-                    parser._passed += chunk
-                    event: RawEvent = plain.event.copy()
-                    event["text"] = chunk
-                    pairs.append((key, [event]))
-                    count += 1
-                    continue
-            try:
-                events = parser.feed(chunk)
-            except Exception as error:
-                events = failed(key, parser, error, now)
-        else:
-            events = otherwise(key, chunk, now)
-        if events:
-            pairs.append((key, events))
-            count += len(events)
-    return count, repeated
-
-
-def _damaged(error: Exception) -> SnapshotError:
-    """What is raised where a snapshot turns out to describe no state that there can be."""
-    return SnapshotError(f"the snapshot is damaged: {type(error).__name__}: {error}")
-
-
-def _stopped_at(error: ParseError) -> str:
-    """What to say to those who go on after an error."""
-    return f"the parser stopped at an error ({error}); start a new one, or use errors='report'"
+        """The message so far."""
+        return self.pipeline.downstream.fold.message

@@ -80,5 +80,10 @@ def expect_like(saved: Any, fresh: Any, path: str, *, nullable: bool = False) ->
         expect_like(saved[key], value, f"{path}.{key}", nullable=nullable)
 
 
+def damaged(error: Exception) -> SnapshotError:
+    """The error for a snapshot that turns out to describe no possible state."""
+    return SnapshotError(f"the snapshot is damaged: {type(error).__name__}: {error}")
+
+
 def _as_json(state: dict[str, Any]) -> bytes:
     return json.dumps(state, separators=(",", ":")).encode("ascii")

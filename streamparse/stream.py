@@ -3,8 +3,7 @@
 In:  a source of text, bytes or token ids, and a response template.
 Out: the events of ``ResponseParser``, then one ``message`` event, by asynchronous iteration.
 
-The parser is a synchronous stage like any other; what reads the source, runs the stages and lets go of everything is
-``graph/``.
+The parser is a synchronous stage like any other; ``graph/`` reads the source, runs the stages and cleans up.
 """
 
 from __future__ import annotations
@@ -14,12 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.arguments import ErrorMode
-from streamparse.core import CoreStage
 from streamparse.errors import StreamparseError
 from streamparse.events import Event, RawEvent, message_event
 from streamparse.graph import CAPACITY, End, Graph, GraphStatistics, Source, SourceReader, Stage
-from streamparse.graph.later import PutOff
-from streamparse.limits import DEFAULT_LIMITS, LARGE_TEXT, Limits
+from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.parser import ResponseParser
 from streamparse.statistics import ParserStatistics
 from streamparse.template import TemplateSource
@@ -125,8 +122,6 @@ class StreamStatistics(GraphStatistics):
 class ParseStream(Graph[Event]):
     """The events of one generation: an asynchronous iterator, and an asynchronous context manager.
 
-    A structured region of more than a million characters is parsed in a thread when it has ended; other tasks go on.
-
     The events of the prefill come first, then those of the generation, then one of type ``message`` with the whole
     ``message``, the ``problems`` and the ``finish_reason``. ``parse_stream`` makes it.
 
@@ -135,21 +130,21 @@ class ParseStream(Graph[Event]):
     ended,
 
     - before an error is raised;
-    - before an ``async for`` that is cancelled lets go of the cancellation;
+    - before the cancellation of an ``async for`` propagates;
     - before ``async with`` is left, or ``aclose()`` returns.
 
     ``stop()`` ends the generation and still gives its last events and the message.
 
-    **Waiting with a deadline.** Who cancels ``await anext(stream)`` cancels that wait and nothing else: the source, of
+    **Waiting with a deadline.** Cancelling ``await anext(stream)`` cancels that wait and nothing else: the source, of
     which a piece may have been asked, is not cancelled, and what comes is there at the next call, so a heartbeat is
     ``await asyncio.wait_for(anext(stream), 15)``, or the same in ``anyio.move_on_after``. The stream then ends when
-    ``async with`` is left, by ``aclose()``, or when nobody refers to it any more, as below. An ``async for`` that is
+    ``async with`` is left, by ``aclose()``, or when it is no longer referenced, as below. An ``async for`` that is
     cancelled has closed the stream, as its source is read in the reader's own task; to iterate again raises an error
     that says so. (``anext`` over a source that can't be cancelled without harm, as most can't, asks it in a task of
     the stream's own, which costs a few microseconds a piece.)
 
-    A bare ``break`` without ``async with`` runs nothing. The source is closed soon after nobody refers to the stream
-    any more (in CPython, with the ``break``), by a task that the event loop runs; a thread (``blocking``) ends at its
+    A bare ``break`` without ``async with`` runs nothing. The source is closed soon after the last reference to the
+    stream is gone (in CPython, with the ``break``), by a task of the event loop; a thread (``blocking``) ends at its
     source's next piece. On asyncio a loop that ends right after the ``break`` may cut that closing short, as it does
     for every asynchronous generator; trio waits for it. Streams that run tasks can't be iterated without ``async with``
     at all.
@@ -164,7 +159,7 @@ class ParseStream(Graph[Event]):
         self._parsing = parsing
 
     def __repr__(self) -> str:
-        """The template, where the stream stands, and counts."""
+        """The template, the state of the stream, and counts."""
         return f"<ParseStream {self._parsing.parser.template.name}, {self._told()}>"
 
     @property
@@ -217,9 +212,7 @@ class _Parsing:
         self.parser = parser
         self.reader = reader
         self.message: dict[str, Any] | None = None
-        self.feed = parser.feed
-        self.later = parser
-        parser.put_off_large_regions()
+        self.feed = parser.pipeline.feed  # not by way of the parser: this is the fast path
 
     def start(self) -> list[Event]:
         return self.parser.initial_events
@@ -247,30 +240,8 @@ class _Parsing:
         if unknown:
             known = ", ".join(stage.name for stage in core)
             raise StreamparseError(f"the core has no stage {', '.join(sorted(unknown))}; its stages are {known}")
-        declared = [work for stage in core for work in (_off_the_loop(stage), *inner.get(stage.name, ()))]
+        declared = [work for stage in core for work in (stage, *inner.get(stage.name, ()))]
         return [*declared, Stage(_Ends(self), "ends")]
-
-
-def _off_the_loop(stage: CoreStage) -> CoreStage | PutOff:
-    """A stage of the core that runs by itself, with what is much work put off."""
-    if not stage.parses_regions:
-        return stage
-    return PutOff(stage.name, stage.feed, stage.finish, _EndsLargeRegion())
-
-
-class _EndsLargeRegion:
-    """Whether an item ends a large structured region; is asked for each item in turn."""
-
-    def __init__(self) -> None:
-        self._size = 0
-
-    def __call__(self, item: Any) -> bool:
-        kind = item["type"] if type(item) is dict else "end"
-        if kind == "region_open":
-            self._size = 0
-        elif kind == "region_chunk" and item["dirty"]:
-            self._size += len(item["text"])
-        return self._size > LARGE_TEXT and kind in ("end", "region_close", "region_malformed")
 
 
 class _Ends:

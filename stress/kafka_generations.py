@@ -19,7 +19,8 @@ from streamparse import KeyedParser
 from streamparse.adapters.kafka import EventReader, begin_record, chunk_record, end_record
 from streamparse.adapters.kafka.topics import create
 from streamparse.encode import encode_event
-from streamparse.graph import End, Open
+from streamparse.graph import End
+from streamparse.keyed import Open
 from stress.material import NAMES, text_of
 
 LONGEST = 1_500

@@ -86,12 +86,9 @@ def in_turn(chance: random.Random, chunks: dict[int, list[Any]]) -> Iterable[Pai
 
 
 async def keyed(chance: random.Random, seen: Counter[str]) -> None:
-    """Generations under keys, which move from one operator to the other, are damaged on the way, and expire.
-
-    Some wait until the work on their large regions is done.
-    """
+    """Generations under keys, which move from one operator to the other, are damaged on the way, and expire."""
     now = [0.0]
-    operators = [may_put_off(chance, KeyedParser(idle_seconds=IDLE_SECONDS, clock=lambda: now[0])) for _ in range(2)]
+    operators = [KeyedParser(idle_seconds=IDLE_SECONDS, clock=lambda: now[0]) for _ in range(2)]
     made = {key: generation(chance) for key in range(chance.randrange(1, KEYS_AT_MOST))}
     at = dict.fromkeys(made, 0)
     ends = Ends(seen)
@@ -103,7 +100,7 @@ async def keyed(chance: random.Random, seen: Counter[str]) -> None:
             ends.take(operator.feed(wanted))
         for key, (options, _) in made.items():
             here, there = operators[at[key]], operators[1 - at[key]]
-            if key in here and key not in here.set_aside and chance.random() < 0.1:
+            if key in here and chance.random() < 0.1:
                 saved = here.snapshot(key, message=chance.random() < 0.5)
                 if chance.random() < 0.1:
                     saved = saved[: chance.randrange(len(saved))]
@@ -118,22 +115,9 @@ async def keyed(chance: random.Random, seen: Counter[str]) -> None:
             expires, now[0] = False, 2 * IDLE_SECONDS
             forgotten = {key for key in made if ends.of(key)}
             ends.take(pair for operator in operators for pair in operator.expire())
-        for operator in operators:
-            while operator.waiting and chance.random() < 0.5:
-                ends.take(operator.work_off())
         await anyio.lowlevel.checkpoint()
     ends.take(pair for operator in operators for pair in operator.finish())
-    for operator in operators:
-        while operator.waiting:
-            ends.take(operator.work_off())
     ends.check(made)
-
-
-def may_put_off(chance: random.Random, operator: KeyedParser) -> KeyedParser:
-    """The operator, which may have to put off regions that are large by some measure."""
-    if chance.random() < 0.5:
-        operator.put_off_large_regions(chance.randrange(200))
-    return operator
 
 
 async def pumped(chance: random.Random, seen: Counter[str]) -> None:
@@ -142,8 +126,7 @@ async def pumped(chance: random.Random, seen: Counter[str]) -> None:
     keys, ends = list(made), Ends(seen)
     leaves = chance.random() < 0.2
     with anyio.move_on_after(0 if chance.random() < 0.1 else 60):
-        operator = may_put_off(chance, KeyedParser())
-        async with pump(in_turn(chance, made), operator, blocking=chance.random() < 0.05) as batches:
+        async with pump(in_turn(chance, made), KeyedParser(), blocking=chance.random() < 0.05) as batches:
             async for batch in batches:
                 ends.take(batch)
                 if leaves and chance.random() < 0.2:

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from benchmarks.load import Load, frames_of, tokens
+from benchmarks.short import FORMATS as SHORT
 from benchmarks.workloads import FORMATS, HARDER, HOSTILE, Workload, in_pieces, in_tokens
 from streamparse import ResponseParser, parse_response
 
@@ -18,6 +19,15 @@ def test_a_generation_has_reasoning_content_and_two_calls(workload: Workload) ->
     assert len(reasoning) > 900
     assert len(message["content"]) > 1_000
     assert [call["function"]["arguments"]["city"] for call in message["tool_calls"]] == ["Oslo", "Oslo"]
+
+
+@pytest.mark.parametrize("workload", SHORT, ids=lambda workload: workload.name)
+@pytest.mark.parametrize("length", [500, 2_000])
+def test_a_short_generation_has_reasoning_content_and_four_calls(workload: Workload, length: int) -> None:
+    message = parse_response(workload.text(length), workload.template, prefix="")
+    assert {"reasoning_content", "thinking"} & message.keys()
+    assert message["content"]
+    assert [call["function"]["arguments"]["days"] for call in message["tool_calls"]] in ([1, 2, 3, 4], list("1234"))
 
 
 @pytest.mark.parametrize("workload", [*FORMATS, *HARDER, *HOSTILE], ids=lambda workload: workload.name)

@@ -346,7 +346,8 @@ def cyclic_schema() -> None:
 
 @difference("more than a limit")
 def limits() -> None:
-    assert (Limits().regions, Limits().region_text) == (1_000_000, 64_000_000)
+    limits = Limits()
+    assert (limits.regions, limits.region_text, limits.structured_text) == (1_000_000, 64_000_000, 1_000_000)
     template = tp(x={"open": "<x>", "close_pattern": "</[^>]*>"})
     for name, text in (("regions", "<x></x>" * 9), ("region_text", "<x>aaaaaaaaa"), ("held_text", "<x></aaaaaaaa")):
         parser = ResponseParser(template, prefix="", limits=Limits(**{name: 8}))

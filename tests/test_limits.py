@@ -46,6 +46,7 @@ CALL = '<call>{"name": "f", "arguments": {}}</call>'
 
 OF_ONE_REGION = {
     "region_text": (Limits(region_text=11), "<call>[1, 2, 3, 4]</call>"),
+    "structured_text": (Limits(structured_text=11), "<call>[1, 2, 3, 4]</call>"),
     "calls": (Limits(calls=2), CALL * 3),
     "json_depth": (Limits(json_depth=3), "<call>[[[[]]]]</call>"),
     "number_length": (Limits(number_length=3), "<call>[1234]</call>"),
@@ -160,6 +161,7 @@ def test_a_snapshot_may_be_too_large_to_take_and_to_take_up() -> None:
     parser.feed("<call>" + "a" * 3000)
     with pytest.raises(LimitError, match=r"Limits\.snapshot_size"):
         parser.snapshot()
+    parser.feed("and on it goes")
 
 
 def test_a_start_anchor_that_takes_for_ever_is_stopped() -> None:

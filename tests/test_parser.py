@@ -465,7 +465,11 @@ def test_of_a_generation_that_has_ended_nothing_waits_for_the_garbage_collector(
     for piece in ("<think>Hm", "</think>Hello", '<tool_call>{"name": "f", "arguments": {}}</tool_call>'):
         parser.feed(piece)
     parser.finalize()
-    parts = [weakref.ref(parser), weakref.ref(parser._core._regions), weakref.ref(parser._core._transform._schemas)]
+    parts = [
+        weakref.ref(parser),
+        weakref.ref(parser.pipeline._regions),
+        weakref.ref(parser.pipeline.downstream._transform._schemas),
+    ]
     gc.disable()
     try:
         del parser
@@ -577,7 +581,7 @@ def test_of_a_generation_whose_call_is_broken_nothing_waits_for_the_garbage_coll
 
     def parts_of_one_that_is_gone() -> list[weakref.ref[Any]]:
         parser = ResponseParser(template, "", errors=errors)
-        parts: list[weakref.ref[Any]] = [weakref.ref(parser), weakref.ref(parser._core._regions)]
+        parts: list[weakref.ref[Any]] = [weakref.ref(parser), weakref.ref(parser.pipeline._regions)]
         try:
             parser.feed(f"Hello {text} and so on")
             parser.finalize()

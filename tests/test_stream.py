@@ -498,16 +498,53 @@ async def test_cancelling_at_any_moment_leaves_nothing(way: dict[str, Any], kind
     assert len(anyio.get_running_tasks()) == before
 
 
-@pytest.mark.parametrize("way", [way for way in WAYS if way])
-async def test_a_source_that_is_cancelled_by_itself_has_failed(way: dict[str, Any]) -> None:
-    async def cancelled() -> AsyncIterator[str]:
-        yield "The answer is"
+class CancelledByItself:
+    """A source whose own task was cancelled: it raises CancelledError, and nobody has cancelled its reader."""
+
+    def __init__(self, *, cancel_safe: bool, at_once: bool) -> None:
+        self.cancel_safe = cancel_safe
+        self._pieces = iter([] if at_once else ["The answer", " is"])
+
+    def __aiter__(self) -> CancelledByItself:
+        return self
+
+    async def __anext__(self) -> str:
+        for piece in self._pieces:
+            return piece
         raise asyncio.CancelledError
 
+
+@pytest.mark.parametrize("by", ["async for", "anext"])
+@pytest.mark.parametrize("cancel_safe", [True, False])
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_source_that_is_cancelled_by_itself_has_failed(
+    way: dict[str, Any], at_once: bool, cancel_safe: bool, by: str
+) -> None:
     events: list[Event] = []
+    source = CancelledByItself(cancel_safe=cancel_safe, at_once=at_once)
+
+    async def read() -> None:
+        async with parse_stream(source, TEMPLATE, prefix="", **way) as stream:
+            if by == "async for":
+                async for event in stream:
+                    events.append(event)
+            while True:
+                events.append(await anext(stream))
+
     with pytest.raises(SourceError, match="CancelledError"):
-        await collect_into(parse_stream(cancelled(), TEMPLATE, prefix="", **way), events)
+        await read()
     assert "message" not in [event["type"] for event in events]
+    assert "".join(event.get("text", "") for event in events) == ("" if at_once else "The answer is")
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_stage_that_is_cancelled_by_itself_has_failed(way: dict[str, Any]) -> None:
+    async def cancelled(_: list[Any]) -> list[Any]:
+        raise asyncio.CancelledError
+
+    with pytest.raises(StageError, match="CancelledError"):
+        await collect_into(parse_stream(["Hi"], TEMPLATE, prefix="", stages=[cancelled], **way), [])
 
 
 async def test_an_error_of_the_reader_closes_the_source_and_is_its_own() -> None:

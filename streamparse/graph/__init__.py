@@ -2,13 +2,8 @@
 
 from streamparse.graph.chain import StageStatistics
 from streamparse.graph.channel import CAPACITY, Channel, ChannelStatistics
-from streamparse.graph.chunks import Open
 from streamparse.graph.concurrent import Concurrent
 from streamparse.graph.graph import Graph, GraphStatistics
-from streamparse.graph.keyed import KeyedParser
-from streamparse.graph.keyed_statistics import KeyedStatistics
-from streamparse.graph.pump import pump
-from streamparse.graph.readers import Readers
 from streamparse.graph.source import End, Source, SourceReader
 from streamparse.graph.stage import AsyncStage, Machine, Stage
 
@@ -21,14 +16,9 @@ __all__ = [
     "End",
     "Graph",
     "GraphStatistics",
-    "KeyedParser",
-    "KeyedStatistics",
     "Machine",
-    "Open",
-    "Readers",
     "Source",
     "SourceReader",
     "Stage",
     "StageStatistics",
-    "pump",
 ]

@@ -11,13 +11,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from dataclasses import dataclass
 from typing import Any
 
-from anyio import to_thread
-
 from streamparse.errors import StageError, StreamparseError, events_before
 from streamparse.graph.channel import Channel
-from streamparse.graph.closing import close
-from streamparse.graph.direct import Direct
-from streamparse.graph.later import Later, fed_meanwhile, work_off
+from streamparse.graph.cleanup import close
+from streamparse.graph.fast_path import FastPath
 
 Made = list[Any] | deque[Any]
 
@@ -33,10 +30,7 @@ class StageStatistics:
 
 @dataclass(frozen=True)
 class Link:
-    """A machine in a chain: what to call when items come, before the first and after the last.
-
-    ``later`` is the machine again where it puts work off.
-    """
+    """A machine in a chain: what to call when items come, before the first and after the last."""
 
     feed: Callable[[Any], Iterable[Any]]
     start: Callable[[], Iterable[Any]]
@@ -44,7 +38,6 @@ class Link:
     seen: StageStatistics
     takes_batches: bool = False
     """Whether ``feed`` takes a list of items rather than one."""
-    later: Later | None = None
 
 
 class Chain:
@@ -56,19 +49,13 @@ class Chain:
 
     def __init__(self, links: Sequence[Link]) -> None:
         self.links = links
-        self._later = [(position, link) for position, link in enumerate(links, 1) if link.later is not None]
 
-    def direct(self, pull: Callable[[], Awaitable[Any]]) -> Direct | None:
-        """The direct way through the chain, where it has one machine, which puts work off, as the parser does."""
+    def fast_path(self, pull: Callable[[], Awaitable[Any]]) -> FastPath | None:
+        """The fast path through the chain, where it has one machine that takes item by item, as the parser does."""
         link = self.links[0] if len(self.links) == 1 else None
-        if link is None or link.later is None or link.takes_batches:
+        if link is None or link.takes_batches:
             return None
-        return Direct(pull, link.feed, link.later, link.seen.name)
-
-    @property
-    def fed_meanwhile(self) -> Link | None:
-        """The first machine that can be fed while its work is done; None if there is none."""
-        return next((link for _, link in self._later if fed_meanwhile(link.later) is not None), None)
+        return FastPath(pull, link.feed, link.seen.name)
 
     def start(self, out: Made) -> None:
         """Add the items that come before the first one; the last link starts first, as it is fed by those before it."""
@@ -76,70 +63,29 @@ class Chain:
             link = self.links[position - 1]
             self._feed_from(position, _items_of(link, link.start), out)
 
-    def feed(self, batch: list[Any], out: Made) -> bool:
-        """Add the items that follow from a batch; tell whether a machine has put off work, which is to be settled."""
+    def feed(self, batch: list[Any], out: Made) -> None:
+        """Add the items that follow from a batch."""
         self._feed_from(0, batch, out)
-        return self.waits
 
-    @property
-    def waits(self) -> bool:
-        """Whether a machine has put off work."""
-        for _, link in self._later:  # noqa: SIM110 (asked after each batch: a generator costs three times as much)
-            if link.later is not None and link.later.waiting:
-                return True
-        return False
-
-    async def settle(self, out: Made, *, but: Link | None = None) -> None:
-        """Have the work done that was put off, in a thread, and add the items that come of it.
-
-        ``but`` is a machine that is left as it is, because it is fed meanwhile.
-        """
-        for _, link in self._later:
-            while link is not but and link.later is not None and link.later.waiting:
-                try:
-                    items = await work_off(link.later)
-                except Exception as error:
-                    self.hand_on(link, events_before(error), out)
-                    failure = stage_error(link.seen.name, error)
-                    raise failure from failure.__cause__
-                self.hand_on(link, items, out)
-
-    def hand_on(self, link: Link, items: Iterable[Any], out: Made) -> None:
-        """Add what follows from items that a machine has made of work that it had put off."""
-        made = list(items)
-        link.seen.items_out += len(made)
-        self._feed_from(self.links.index(link) + 1, made, out)
-
-    async def finish(self, out: Made) -> None:
+    def finish(self, out: Made) -> None:
         """Add the items that follow from there being no more."""
         for position, link in enumerate(self.links, 1):
             try:
-                if link.later is not None and link.later.ends_large:
-                    items = await to_thread.run_sync(_items_of, link, link.finish)
-                else:
-                    items = _items_of(link, link.finish)
+                items = _items_of(link, link.finish)
             except StreamparseError as error:
                 self._feed_from(position, events_before(error), out)
                 raise
             self._feed_from(position, items, out)
-            await self.settle(out)
 
     async def run(self, inbox: AsyncIterator[list[Any]], outbox: Channel[Any]) -> None:
         """Be a task between two channels."""
         await _hand_on(outbox, self.start)
         async for batch in inbox:
             await _hand_on(outbox, self.feed, batch)
-            while self.waits:
-                made: list[Any] = []
-                try:
-                    await self.settle(made)
-                finally:
-                    if made:
-                        await outbox.send(made)
         last: list[Any] = []
         try:
-            await self.finish(last)
-            await close(inbox)  # before the last items, as whoever gets them may take the source to be closed
+            self.finish(last)
+            await close(inbox)  # before the last items, as their consumer may rely on the source being closed
         finally:
             if last:
                 await outbox.send(last)
@@ -195,7 +141,7 @@ def _items_of(link: Link, step: Callable[[], Iterable[Any]]) -> list[Any]:
     return items
 
 
-def stage_error(name: str, error: Exception) -> StreamparseError:
+def stage_error(name: str, error: BaseException) -> StreamparseError:
     """Give the StageError that carries the stage's name and the cause, or the error if it is streamparse's own."""
     if isinstance(error, StreamparseError):
         return error

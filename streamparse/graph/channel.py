@@ -3,11 +3,11 @@
 In:  batches of items, through ``send`` (waits for room) or ``offer`` (never waits).
 Out: batches, through asynchronous iteration; each is everything that waits at that moment.
 
-The bound is on weight, which is the amount of text plus a little for each item (``joining.weigh``). When a
+The bound is on weight, which is the amount of text plus a little for each item (``coalescing.weigh``). When a
 batch does not fit,
 
-1. what waits in the channel is joined, neighbour with neighbour (``joining.join_neighbours``), and the batch
-   is joined to its end; that sheds the weight of the items and keeps all of their text;
+1. what waits in the channel is coalesced (``coalescing.coalesced``) together with the batch; that sheds the weight of
+   the items and keeps all of their text;
 2. if it fits now, or nothing waits, it is taken;
 3. otherwise, which is when the characters alone (and the items that can't be joined) exceed the bound, the
    sender waits until the receiver has taken what is there. A sender that is cancelled while it waits has
@@ -28,7 +28,7 @@ from typing import Generic, TypeVar
 import anyio
 
 from streamparse.errors import ArgumentError, ChannelClosedError
-from streamparse.graph.joining import join_neighbours, weigh
+from streamparse.graph.coalescing import coalesced, weigh
 
 Item = TypeVar("Item")
 
@@ -45,7 +45,7 @@ def checked_capacity(capacity: int) -> int:
 
 @dataclass
 class ChannelStatistics:
-    """What a channel has seen so far, and what waits in it now; weights are those of ``joining.weigh``."""
+    """What a channel has seen so far, and what waits in it now; weights are those of ``coalescing.weigh``."""
 
     name: str
     capacity: int
@@ -90,7 +90,7 @@ class Channel(Generic[Item]):
         *,
         capacity: int = CAPACITY,
         weigh: Callable[[Item], int] = weigh,
-        join: Callable[[Iterable[Item]], list[Item]] = join_neighbours,
+        join: Callable[[Iterable[Item]], list[Item]] = coalesced,
     ) -> None:
         self.name = name
         self.capacity = checked_capacity(capacity)
@@ -111,7 +111,7 @@ class Channel(Generic[Item]):
             await self._send_in_turn(batch)
 
     def offer(self, batch: list[Item]) -> bool:
-        """Put a batch in if there is room and nobody waits before it, and tell whether it was taken.
+        """Put a batch in if there is room and no sender waits; return whether it was taken.
 
         For callbacks, which can't wait. Raises ChannelClosedError once the channel is closed.
         """
@@ -131,7 +131,7 @@ class Channel(Generic[Item]):
             self._wake_receivers()
 
     def abandon(self) -> None:
-        """Declare that nobody receives any more: what waits is dropped, and sending raises ChannelClosedError."""
+        """Close the receiving side: what waits is dropped, and sending raises ChannelClosedError."""
         self._empty()
         self._error = None
         self.close()

@@ -6,6 +6,7 @@ Out: what takes each item's place, in the order of the items or as soon as it is
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any
 
@@ -13,8 +14,10 @@ import anyio
 from anyio.abc import TaskGroup
 
 from streamparse.errors import ArgumentError
+from streamparse.graph.chain import stage_error
 from streamparse.graph.channel import Channel
-from streamparse.graph.joining import ITEM_WEIGHT, weigh
+from streamparse.graph.coalescing import ITEM_WEIGHT, weigh
+from streamparse.graph.source import raised_by_source
 
 
 class Concurrent:
@@ -80,7 +83,7 @@ class Concurrent:
 
     async def _fill_slot(self, item: Any, slot: _Slot, free: anyio.Semaphore) -> None:
         try:
-            slot.items = list(await self._work(item))
+            slot.items = await self._result(item)
         except Exception as error:
             slot.error = error
         free.release()
@@ -107,8 +110,17 @@ class Concurrent:
             await self._all_done(free)
 
     async def _work_apart(self, item: Any, outbox: Channel[Any], free: anyio.Semaphore) -> None:
-        await _hand_on(list(await self._work(item)), outbox)
+        await _hand_on(await self._result(item), outbox)
         free.release()
+
+    async def _result(self, item: Any) -> list[Any]:
+        """The result of the work on an item; work that was cancelled by itself, as its own task was, has failed."""
+        try:
+            return list(await self._work(item))
+        except CancelledError as error:
+            if not raised_by_source(error):
+                raise
+            raise stage_error(self.name, error) from error
 
     async def _all_done(self, free: anyio.Semaphore) -> None:
         """Wait until no item is being worked on."""

@@ -1,4 +1,4 @@
-"""Reaching the event loop from outside its tasks (from a thread, or from the garbage collector), and tasks of no group.
+"""Calls into the event loop from outside its tasks (threads, the garbage collector), and starts tasks without a group.
 
 In:  the loop that runs now, asyncio's or trio's.
 Out: a function that has that loop call something; tasks.
@@ -30,7 +30,7 @@ def soon_caller() -> Callable[..., None]:
 
 
 def trio_token() -> Any:
-    """Give what stands for the run of trio that the caller is in, or None outside of trio."""
+    """Return the token of the trio run that the caller is in, or None outside of trio."""
     trio = sys.modules.get("trio")
     if trio is not None:
         with suppress(RuntimeError):  # what trio raises outside of its runs

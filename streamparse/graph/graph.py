@@ -4,8 +4,8 @@ In:  a source (``source.py``) and stages (``stage.py``).
 Out: the items that come out of the last stage, by asynchronous iteration; statistics.
 
 Where all stages are synchronous they are one chain, and to iterate is to pull the source and run the chain, with no
-task and no channel. Otherwise each segment is a task, with channels between them; a chain at the end is run by whoever
-iterates:
+task and no channel. Otherwise each segment is a task, with channels between them; a chain at the end runs in the
+task that iterates:
 
     source ▸ [machine + machine] ▸ channel ▸ [stage that awaits] ▸ channel ▸ machine + machine ▸ sink
 
@@ -27,14 +27,13 @@ from typing import Any, Generic, Self, TypeVar
 import anyio
 
 from streamparse.errors import StreamparseError, events_before
-from streamparse.graph.alongside import Alongside
 from streamparse.graph.chain import Chain, StageStatistics, stage_error
 from streamparse.graph.channel import CAPACITY, ChannelStatistics, checked_capacity
-from streamparse.graph.closing import closer_for_later
-from streamparse.graph.direct import UNTIL_REST, Direct
+from streamparse.graph.cleanup import closer_for_later
+from streamparse.graph.fast_path import UNTIL_REST, FastPath
 from streamparse.graph.loop import Loop, is_begun_by_async_for
 from streamparse.graph.shield import Shield
-from streamparse.graph.source import End, Source, SourceReader, source_error
+from streamparse.graph.source import End, Source, SourceReader, raised_by_source, source_error
 from streamparse.graph.stage import Segment, segments_of
 from streamparse.graph.workers import Workers
 
@@ -73,16 +72,15 @@ class Graph(Generic[Out]):
     # With thousands of streams that take turns, time goes by the places in memory that a piece visits.
     __slots__ = (
         "__weakref__",
-        "_alongside",
         "_began",
         "_begun",
         "_chain",
         "_close_later",
         "_closed",
-        "_direct",
-        "_direct_now",
         "_ended",
         "_failure",
+        "_fast",
+        "_fast_now",
         "_first_item_seconds",
         "_items",
         "_pull",
@@ -118,10 +116,9 @@ class Graph(Generic[Out]):
             self._workers = Workers(self._reader, segments, capacity)
         self._ready: deque[Any] = deque()
         self._pull = self._reader.pull if self._workers is None else self._workers.pull
-        self._alongside: Alongside | None = None
-        self._shield: Shield | None = None  # what outlasts a reader who is cancelled, once there may be one
-        self._direct = None if self._workers is not None else self._chain.direct(self._pull)
-        self._direct_now: Direct | None = None  # the direct way, where it can be taken without a look at anything else
+        self._shield: Shield | None = None  # outlasts a reader that is cancelled; made by anext()
+        self._fast = None if self._workers is not None else self._chain.fast_path(self._pull)
+        self._fast_now: FastPath | None = None  # the fast path while nothing else is due
         self._items = 0
         self._began = 0.0
         self._first_item_seconds: float | None = None
@@ -131,11 +128,11 @@ class Graph(Generic[Out]):
         self._ended = False
 
     def __repr__(self) -> str:
-        """The stages, where the graph stands, and counts."""
+        """The stages, the state and the counts of the graph."""
         return f"<Graph {' + '.join(seen.name for seen in self._stages)}, {self._told()}>"
 
     def _told(self) -> str:
-        """Where the graph stands, and what came out of it, in words."""
+        """The state and the counts of the graph, in words."""
         state = "ended" if self._closed else "running" if self._begun else "not begun"
         seen = self.statistics()
         return f"{state}, {seen.pieces} pieces in, {seen.items} items out"
@@ -144,7 +141,7 @@ class Graph(Generic[Out]):
         return Loop(self) if is_begun_by_async_for() else self
 
     async def __anext__(self) -> Out:
-        """Give the next item. Who is cancelled while it waits loses nothing, and finds the item at the next call."""
+        """Return the next item. A call that is cancelled while it waits loses nothing: the next one returns it."""
         if self._shield is None:
             self._shield = Shield(self._reader.aclose)
         item: Out = await self._next(may_come_back=True)
@@ -153,7 +150,7 @@ class Graph(Generic[Out]):
     @property
     def _is_read(self) -> bool:
         """Whether a task waits for an item."""
-        return self._reading or (self._direct is not None and self._direct.taken is not None)
+        return self._reading or (self._fast is not None and self._fast.taken is not None)
 
     async def _next(self, *, may_come_back: bool = False) -> Any:
         """Give the next item; what is ready is given without a visit to the event loop.
@@ -164,11 +161,11 @@ class Graph(Generic[Out]):
             if self._is_read:
                 raise StreamparseError("another task is reading this stream; an event goes to one reader")
             self._reading = True
-            self._direct_now = None
+            self._fast_now = None
             try:
                 await self._make_ready()
             except BaseException as error:
-                if may_come_back and isinstance(error, anyio.get_cancelled_exc_class()):
+                if may_come_back and isinstance(error, anyio.get_cancelled_exc_class()) and not raised_by_source(error):
                     raise
                 await self._fail(error)
             finally:
@@ -182,22 +179,22 @@ class Graph(Generic[Out]):
         shield = self._shield
         try:
             while shield is not None and shield.busy and not self._ready:
-                await self._feed(await shield.outcome())
+                self._feed(await shield.outcome())
             while not self._ready and not self._ended:
-                await self._feed(await self._next_batch())
+                self._feed(await self._next_batch())
         except StopAsyncIteration:
             self._ended = True
         if self._ended and not self._closed:
             await self._outlasting(self._finish)
 
     async def _fail(self, error: BaseException, feeding: str = "") -> None:
-        """Close because of an error, which is told when what is ready has been given; of a machine, or of the source.
+        """Close because of an error of a stage or the source, which is raised after the items that are ready.
 
         What is no error of the stream's own, such as cancellation, is raised at once.
         """
         if isinstance(error, GeneratorExit):  # the reader is being thrown away and must not await
             raise error
-        if isinstance(error, Exception):
+        if isinstance(error, Exception) or raised_by_source(error):
             if feeding:
                 self._ready.extend(events_before(error))
             self._failure = stage_error(feeding, error) if feeding else source_error(error)
@@ -215,9 +212,6 @@ class Graph(Generic[Out]):
     async def __aenter__(self) -> Self:
         if self._workers is not None:
             await self._workers.start()
-        link = self._chain.fed_meanwhile
-        if link is not None:
-            self._alongside = Alongside(self._chain, link, self._pull)
         return self
 
     async def __aexit__(
@@ -246,8 +240,8 @@ class Graph(Generic[Out]):
 
     def statistics(self) -> GraphStatistics:
         """Give what the graph has seen so far."""
-        direct = self._direct
-        pieces, amount, alone = (direct.pieces, direct.amount, direct.pieces - direct.not_one) if direct else (0, 0, 0)
+        fast = self._fast
+        pieces, amount, alone = (fast.pieces, fast.amount, fast.pieces - fast.not_one) if fast else (0, 0, 0)
         stages = [replace(seen) for seen in self._stages]
         if pieces:
             stages[0].items_in += pieces
@@ -268,8 +262,6 @@ class Graph(Generic[Out]):
             return batch
         if self._reader.pending:
             return await self._reader.take_pending()
-        if self._alongside is not None and self._alongside.busy:
-            return self._reader.accept(await self._pull())
         return await (self._reader.ask() if self._reader.cancel_safe else self._outlasting(self._reader.ask))
 
     async def _outlasting(self, step: Callable[[], Awaitable[Any]]) -> Any:
@@ -280,44 +272,22 @@ class Graph(Generic[Out]):
         """Add the last items, and close."""
         last: list[Any] = []
         try:
-            await self._chain.finish(last)
+            self._chain.finish(last)
             await self._close(in_shield=self._shield is not None)
         finally:
             self._ready.extend(last)
 
-    async def _feed(self, batch: list[Any] | None) -> None:
+    def _feed(self, batch: list[Any] | None) -> None:
         """Make items of a batch, if it is one and not the outcome of another step."""
-        if batch is not None and self._chain.feed(batch, self._ready):
-            await self._outlasting(self._settle)
+        if batch is not None:
+            self._chain.feed(batch, self._ready)
 
-    async def _settle(self) -> None:
-        """Have done what was put off, before the source is asked for more or, where that can be, alongside."""
-        alongside = self._alongside
-        if alongside is None:
-            await self._chain.settle(self._ready)
-            return
-        await self._chain.settle(self._ready, but=alongside.link)
-        alongside.go_on(self._ready)
-        if alongside.busy:
-            self._pull = self._pull_alongside
-
-    async def _pull_alongside(self) -> Any:
-        """Give what the source gives, or nothing when work has been done; afterwards the source is pulled as before."""
-        alongside = self._alongside
-        assert alongside is not None, "there is work"
-        batch = await alongside.next(self._ready)
-        if not alongside.busy:
-            self._pull = alongside.pull
-        return batch
-
-    async def _take(self, made: list[Any], direct: Direct) -> None:
-        """Take what came of a piece on the direct way where it isn't just one item, or where something else is due."""
-        direct.not_one += 1
+    def _take(self, made: list[Any], fast: FastPath) -> None:
+        """Take what a piece on the fast path made: no item or several, or one after which other tasks get a turn."""
+        fast.not_one += 1
         self._stages[0].items_out += len(made)
         self._ready.extend(made)
-        if direct.later.waiting:
-            await self._chain.settle(self._ready)
-        if not direct.passed & UNTIL_REST:
+        if not fast.passed & UNTIL_REST:
             self._reader.rest_next()
 
     def _first_ready(self) -> Any:
@@ -329,9 +299,9 @@ class Graph(Generic[Out]):
             self._first_item_seconds = perf_counter() - self._began
         self._items += 1
         item = self._ready.popleft()
-        goes_directly = not (self._ready or self._ended or self._reading or self._reader.pending)
+        nothing_due = not (self._ready or self._ended or self._reading or self._reader.pending)
         is_plain = self._first_item_seconds is not None and self._shield is None
-        self._direct_now = self._direct if goes_directly and is_plain else None
+        self._fast_now = self._fast if nothing_due and is_plain else None
         return item
 
     def _begin(self) -> None:
@@ -340,8 +310,8 @@ class Graph(Generic[Out]):
             return
         if self._workers is None:
             self._close_later = closer_for_later()
-            if self._direct is not None:
-                self._make_interruptible(self._direct)
+            if self._fast is not None:
+                self._make_interruptible(self._fast)
         elif not self._workers.started:
             raise StreamparseError(
                 "this stream runs tasks (it has a stage that awaits, reads ahead, or is not chained), which must not "
@@ -354,26 +324,24 @@ class Graph(Generic[Out]):
     def _end_source(self, end: End) -> None:
         """End the source here, whether anybody waits for it or not; does nothing after the end."""
         if not self._ended:
-            self._direct_now = None
-            self._reader.stop(end, None if self._direct is None else self._direct.taken)
+            self._fast_now = None
+            self._reader.stop(end, None if self._fast is None else self._fast.taken)
 
-    def _make_interruptible(self, direct: Direct) -> None:
-        """Let the wait of whoever takes the direct way be ended from elsewhere."""
+    def _make_interruptible(self, fast: FastPath) -> None:
+        """Let ``stop`` end a wait on the fast path."""
         interrupt = self._reader.interrupt
-        direct.who = interrupt.who
+        fast.who = interrupt.who
         if self._reader.can_be_stepped:
-            direct.go_on = interrupt.go_on
+            fast.go_on = interrupt.go_on
         elif interrupt.go_on is not None:
-            direct.pull = partial(interrupt.wait, direct.pull)
+            fast.pull = partial(interrupt.wait, fast.pull)
 
     async def _close(self, *, in_shield: bool = False) -> None:
         """Stop what runs and close the source, once; ``in_shield`` is whether the shield's own task does it."""
         if self._closed:
             return
         self._closed = self._ended = True
-        self._direct_now = None
-        if self._alongside is not None:
-            await self._alongside.stop()
+        self._fast_now = None
         if self._shield is not None:
             if in_shield:
                 self._shield.dismiss()
@@ -382,7 +350,7 @@ class Graph(Generic[Out]):
         await (self._workers.stop() if self._workers is not None else self._reader.aclose())
 
     async def _close_quietly(self) -> None:
-        """Close because of an error, which is what will be told."""
+        """Close because of an error; it is the one that is raised, whatever closing raises."""
         with suppress(Exception):
             await self._close()
 

@@ -1,7 +1,7 @@
-"""Ends the wait of a task for its source, because another task wants that: what ``stop()`` of a stream is made of.
+"""Interrupts a task that waits for its source, on behalf of another task: the mechanism of a stream's ``stop()``.
 
-In:  the waits of one reader; the wish of anybody to end the one that goes on.
-Out: what was waited for, or ``Interrupted``.
+In:  the waits of one reader, and requests to end the current one.
+Out: the result of the wait, or ``Interrupted``.
 
 A cancel scope around each wait would do, but costs several times as much as a whole piece. asyncio can cancel a task
 that is known, and take that back. On trio a scope is entered only once the source really has to wait.
@@ -81,7 +81,7 @@ class AsyncioInterrupt:
 
 
 class TrioInterrupt:
-    """Has a cancel scope around each wait, or, on the direct way, around each moment in which the source really waits.
+    """Has a cancel scope around each wait, or, on the fast path, around each moment in which the source really waits.
 
     That scope is inside of any that the source has entered, and left before the source goes on. So the cancellation
     passes through the source like any other, and is caught behind it. What it can't end is the wait for a nursery that

@@ -1,10 +1,10 @@
-"""``async for`` over a graph: the short way of a piece, from the source to whoever iterates, in one coroutine.
+"""``async for`` over a graph: one coroutine runs the fast path, from the source to the consumer.
 
 In:  a graph. Out: its items.
 
-``async for`` and ``anext()`` differ in what a cancellation means. Who cancels an ``async for`` has no more use for the
-source, which is pulled in the reader's own task and closed before the cancellation goes on. Who cancels an ``anext()``,
-as a deadline does, means that one wait: it must not reach the source, which costs a task (``shield.py``).
+A cancellation means different things to ``async for`` and ``anext()``. Cancelling an ``async for`` ends the stream: the
+source is pulled in the reader's own task and closed before the cancellation propagates. Cancelling an ``anext()``, as a
+deadline does, ends that one wait: it must not reach the source, so another task pulls that (``shield.py``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import dis
 import sys
 from typing import TYPE_CHECKING, Any, Self
 
-from streamparse.graph.direct import PIECE, SMALL, UNTIL_REST
+from streamparse.graph.fast_path import PIECE, SMALL, UNTIL_REST
 
 if TYPE_CHECKING:
     from streamparse.graph.graph import Graph
@@ -42,44 +42,44 @@ class Loop:
         return self
 
     async def __anext__(self) -> Any:
-        """Give the next item; most pieces of most generations take the direct way, in this one coroutine."""
+        """Return the next item; nearly every piece takes the fast path, in this coroutine alone."""
         graph = self._graph
-        direct = graph._direct_now
-        if direct is None or direct.taken is not None:
+        fast = graph._fast_now
+        if fast is None or fast.taken is not None:
             return await graph._next()
-        direct.taken = direct.who()
+        fast.taken = fast.who()
         feeding = False
         try:
-            if direct.go_on is None:
-                piece = await direct.pull()
+            if fast.go_on is None:
+                piece = await fast.pull()
             else:
-                waiting = direct.pull()
+                waiting = fast.pull()
                 try:
                     trap = waiting.send(None)
                 except StopIteration as given:
                     piece = given.value
                 else:
-                    piece = await direct.go_on(waiting, trap)
+                    piece = await fast.go_on(waiting, trap)
             if type(piece) is str and len(piece) < SMALL:
-                direct.passed = passed = direct.passed + PIECE + len(piece)
+                fast.passed = passed = fast.passed + PIECE + len(piece)
                 feeding = True
-                made = direct.feed(piece)
+                made = fast.feed(piece)
                 if type(made) is not list:  # a machine of the user's may give anything that can be iterated over
                     made = list(made)
-                if len(made) == 1 and passed & UNTIL_REST and not direct.later.waiting:
+                if len(made) == 1 and passed & UNTIL_REST:
                     return made[0]
                 feeding = False
-                await graph._take(made, direct)
+                graph._take(made, fast)
             else:
-                await graph._feed(graph._reader.accept(piece))
+                graph._feed(graph._reader.accept(piece))
         except BaseException as error:
             if feeding:
-                direct.not_one += 1
-                await graph._fail(error, direct.name)
+                fast.not_one += 1
+                await graph._fail(error, fast.name)
             elif isinstance(error, StopAsyncIteration):
                 graph._ended = True
             elif not graph._reader.was_interrupted(error):
                 await graph._fail(error)
         finally:
-            direct.taken = None
+            fast.taken = None
         return await graph._next()

@@ -1,4 +1,4 @@
-"""What a thread hands to an event loop, piece by piece, with backpressure on the thread.
+"""A queue from a thread to an event loop, with backpressure on the thread.
 
 In:  items, put by a thread, which waits while the mailbox is full.
 Out: batches, taken by a reader in an event loop; each is everything that is there by then.
@@ -11,11 +11,11 @@ from typing import Any
 
 import anyio
 
-from streamparse.graph.joining import weigh
+from streamparse.graph.coalescing import weigh
 
 
 class Mailbox:
-    """Carries items from one thread to one reader in an event loop, bounded by weight (``joining.weigh``).
+    """Carries items from one thread to one reader in an event loop, bounded by weight (``coalescing.weigh``).
 
     ``capacity`` is that bound; one item is taken whatever it weighs. The reader sets ``wake`` (``soon_caller()``), in
     its loop, before it waits; every other attribute is used under the lock only.

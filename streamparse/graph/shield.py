@@ -1,9 +1,9 @@
-"""A task that does one step after the other for a reader who may stop waiting: the step goes on, its outcome is kept.
+"""A task that runs steps for a reader that may be cancelled: the step continues, and its outcome is kept.
 
-In:  steps, such as to ask a source for its next piece. Out: the outcome of each, to whoever asks next.
+In:  steps, such as pulling the source. Out: the outcome of each, for the next reader.
 
-To cancel an asynchronous generator that waits is to end it; so is what most clients of a server do with a response. A
-reader that waits with a deadline must not do that, so its source is pulled, and in the end closed, by this task.
+Cancelling an asynchronous generator while it waits ends it; the response streams of most clients behave the same. A
+reader that waits with a deadline must not do that, so this task pulls its source, and closes it in the end.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any
 import anyio
 
 from streamparse.errors import SourceError
-from streamparse.graph.closing import CLOSING_SECONDS
+from streamparse.graph.cleanup import CLOSING_SECONDS
 from streamparse.graph.event_loop import spawn
+from streamparse.graph.source import raised_by_source
 
 Step = Callable[[], Awaitable[Any]]
 
@@ -23,7 +24,7 @@ Step = Callable[[], Awaitable[Any]]
 class Shield:
     """Does steps in a task of its own, which begins with the first; ``close`` is awaited there when it ends.
 
-    The task holds ``close`` and the step that it is at, nothing else: whoever gives up on it calls ``aclose``.
+    The task holds ``close`` and the step that it is at, nothing else; its owner calls ``aclose`` to end it.
     """
 
     __slots__ = ("_close", "_failure", "_news", "_outcome", "_over", "_runs", "_scope", "_step")
@@ -109,7 +110,10 @@ class Shield:
         try:
             with anyio.CancelScope() as self._scope:
                 value = await step()
-        except anyio.get_cancelled_exc_class():
+        except anyio.get_cancelled_exc_class() as error:
+            if raised_by_source(error):
+                failure = error
+                return
             failure = SourceError("the source was cancelled while it was asked for more")
             raise
         except BaseException as error:

@@ -4,9 +4,9 @@ In:  an iterable or asynchronous iterable of pieces, or a ``Channel`` that piece
      end with an ``End``. Where many generations share a source, its pieces are pairs ``(key, chunk)`` or lists of them.
 Out: batches of pieces, by asynchronous iteration.
 
-What can be pulled is pulled: the next piece is asked for when the piece before has been worked off. Work is
-handed on in slices, with a chance for other tasks (and for cancellation) between them, however large the pieces
-are and even if the source never really waits.
+A source is pulled: the next piece is requested when the previous one has been processed. Work is handed on in slices,
+and other tasks (and cancellation) get a turn between them, however large the pieces are and even if the source never
+really waits.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import anyio.lowlevel
 
 from streamparse.errors import SourceError, StreamparseError
 from streamparse.graph.channel import CAPACITY, Channel
-from streamparse.graph.closing import close_all
+from streamparse.graph.cleanup import close_all
 from streamparse.graph.interrupt import AsyncioInterrupt, Interrupted, TrioInterrupt, interrupt_here
 from streamparse.graph.thread import ThreadReader
 
 SLICE = 8_192
-"""The amount of text (characters, bytes or token ids) that is worked off before other tasks get a chance."""
+"""The amount of text (characters, bytes or token ids) that is processed before other tasks get a turn."""
 
 _PIECE_WORK = 64  # what a piece costs besides its text, in characters
 
@@ -92,7 +92,7 @@ class SourceReader:
         """Asks the source for what comes next; ``accept`` makes a batch of it."""
         self._gives_batches = isinstance(iterator, (Channel, ThreadReader))
         self.cancel_safe: bool = getattr(iterator, "cancel_safe", False)
-        """Whether the source loses nothing, and goes on, when who asks it is cancelled; most clients' streams don't."""
+        """Whether a cancelled pull loses nothing and leaves the source open; for most clients' streams it doesn't."""
         self._interrupt: AsyncioInterrupt | TrioInterrupt | None = None
         self.to_close = list({id(thing): thing for thing in to_close}.values())
         self._backlog: deque[Any] = deque()
@@ -196,7 +196,9 @@ class SourceReader:
             self._backlog.clear()
             try:
                 await close_all(self.to_close)
-            except Exception as error:
+            except BaseException as error:
+                if not isinstance(error, Exception) and not raised_by_source(error):
+                    raise
                 failure = source_error(error)
                 raise failure from failure.__cause__
 
@@ -213,7 +215,7 @@ class SourceReader:
             amount += _amount(piece)
         self.pieces += len(batch)
         self.amount += amount
-        work = amount + _PIECE_WORK * max(len(batch), 1)  # to ask in vain is work too
+        work = amount + _PIECE_WORK * max(len(batch), 1)  # an empty batch is work too
         if work > SLICE:
             self._backlog.extend(_slices(batch))
             return self._next_slice()
@@ -296,7 +298,7 @@ def _slices(batch: list[Any]) -> Iterator[Any]:
 
 
 def raised_by_source(error: BaseException) -> bool:
-    """Whether a source was cancelled although nobody cancels who reads it: it has failed, and did not end.
+    """Whether CancelledError came from the source itself, as its reader is not being cancelled: the source has failed.
 
     Such as a client's stream whose own task was cancelled. A task that ends with the error would look as if it had
     ended well.

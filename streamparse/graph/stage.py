@@ -18,8 +18,7 @@ an object with                                 iterates over ``inbox`` for batch
 ``Stage(any of these, name="…")``              the same, under a name for errors and statistics
 =============================================  ==================================================================
 
-A machine may put off what would keep the event loop busy for too long (``later.py``). It keeps the state of one
-stream, so it is declared anew for each. A stage that awaits runs in a task of its own.
+A machine keeps the state of one stream, so it is declared anew for each. A stage that awaits runs in a task of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from typing import Any, Protocol
 from streamparse.errors import StreamparseError
 from streamparse.graph.chain import Chain, Link, StageStatistics
 from streamparse.graph.channel import Channel
-from streamparse.graph.closing import close
+from streamparse.graph.cleanup import close
 
 
 class Machine(Protocol):
@@ -138,8 +137,7 @@ def _link(name: str, work: Any) -> Link:
     feed, finish = getattr(work, "feed", None), getattr(work, "finish", None)
     if callable(feed) and callable(finish) and not isinstance(work, type):
         seen, takes_batches = StageStatistics(name), getattr(work, "takes_batches", False)
-        later = getattr(work, "later", work if hasattr(work, "work_off") else None)
-        return Link(feed, getattr(work, "start", _nothing), finish, seen, takes_batches, later)
+        return Link(feed, getattr(work, "start", _nothing), finish, seen, takes_batches)
     if callable(work) and not isinstance(work, type):
         return Link(work, _nothing, _nothing, StageStatistics(name))
     hint = f"; did you mean {work.__name__}()?" if isinstance(work, type) else ""

@@ -3,10 +3,10 @@
 In:  a synchronous iterable.
 Out: batches of its items, by asynchronous iteration; each is everything that the thread has read by then.
 
-The thread reads ahead by a bounded weight (``joining.weigh``) and then waits. When the reader is closed, or
-nobody holds it any more, the thread stops at its source's next item, closes the source if it can be closed, and
+The thread reads ahead by a bounded weight (``coalescing.weigh``) and then waits. When the reader is closed, or
+no longer referenced, the thread stops at its source's next item, closes the source if it can be closed, and
 ends. Python can't interrupt a thread that blocks in its source, so closing waits for that next item for
-``closing.CLOSING_SECONDS`` at most; the thread is a daemon, so a source that blocks for ever delays nothing else.
+``cleanup.CLOSING_SECONDS`` at most; the thread is a daemon, so a source that blocks for ever delays nothing else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 
 from streamparse.graph.channel import CAPACITY, checked_capacity
-from streamparse.graph.closing import close, close_synchronously
+from streamparse.graph.cleanup import close, close_synchronously
 from streamparse.graph.event_loop import soon_caller
 from streamparse.graph.mailbox import Mailbox
 

@@ -9,6 +9,7 @@ what is behind it gets all that came before, and what is ahead of it stops: as i
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,8 +19,8 @@ from anyio.abc import TaskGroup
 from streamparse.errors import ChannelClosedError, StreamparseError
 from streamparse.graph.chain import stage_error
 from streamparse.graph.channel import Channel
-from streamparse.graph.closing import CLOSING_SECONDS
-from streamparse.graph.source import SourceReader
+from streamparse.graph.cleanup import CLOSING_SECONDS
+from streamparse.graph.source import SourceReader, raised_by_source
 from streamparse.graph.stage import Segment
 
 
@@ -89,6 +90,10 @@ class Workers:
         except ChannelClosedError as error:
             failure = None if outbox.closed else error
         except Exception as error:
+            failure = stage_error(segment.name, error)
+        except CancelledError as error:
+            if not raised_by_source(error):
+                raise
             failure = stage_error(segment.name, error)
         except BaseExceptionGroup as group:
             # On trio a stage's own tasks may be cancelled and fail at once; then being cancelled is what counts.

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from streamparse.errors import LimitError
 from streamparse.limits import how_to_raise
-from streamparse.matching.idle import Members
-from streamparse.matching.program import (
+from streamparse.matching.automaton_prefilter import Members
+from streamparse.matching.instructions import (
     Accept,
     Again,
     Behind,
@@ -314,7 +314,7 @@ class Attempt:
         return True
 
     def enter(self, step: Enter, _: Known) -> bool:
-        """Starts on a body that is matched for itself."""
+        """FirstSet on a body that is matched for itself."""
         self._bodies.append(len(self._stack))
         self._stack.append((_BODY, self.place, self.at))
         self.at = step.body

@@ -9,8 +9,8 @@ from __future__ import annotations
 from streamparse.errors import LimitError
 from streamparse.limits import how_to_raise
 from streamparse.matching.backtrack import BLOCKED, MATCHED, Attempt, Budget, Known
-from streamparse.matching.program import Program
-from streamparse.matching.starts import Starts
+from streamparse.matching.first_set import FirstSet
+from streamparse.matching.instructions import Program
 
 _KEPT_AT_MOST = 4_096
 
@@ -37,7 +37,7 @@ class BoundedSeeker:
     def __init__(
         self,
         program: Program,
-        starts: Starts,
+        starts: FirstSet,
         index: int,
         position: int,
         before: str,

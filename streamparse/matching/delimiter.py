@@ -14,8 +14,9 @@ import regex
 
 from streamparse.matching.backtrack import groups_of
 from streamparse.matching.compiling import MAX_SOURCE, compile_pattern
+from streamparse.matching.instructions import Program
 from streamparse.matching.lint import warnings_of
-from streamparse.matching.program import NotLinear, Program, backtracking_program, linear_program
+from streamparse.matching.program import NotLinear, backtracking_program, linear_program
 from streamparse.matching.syntax import (
     Alternatives,
     Atomic,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamparse.matching.heads import Heads
+from streamparse.matching.prefilter import Prefilter
 from streamparse.matching.syntax import Chars
 
 PIECES_AT_MOST = 512
@@ -27,7 +27,7 @@ PLAIN_PIECE_AT_MOST = PIECE_AT_MOST + _TAIL_AT_MOST
 _known: dict[tuple[tuple[str, ...], Chars | None], dict[str, None]] = {}
 
 
-def _known_pieces(heads: Heads) -> dict[str, None]:
+def _known_pieces(heads: Prefilter) -> dict[str, None]:
     """The pieces that are known to be plain under these heads: one dict for all heads that tell it by the same."""
     if len(_known) >= _KINDS_AT_MOST:
         _known.clear()
@@ -42,7 +42,7 @@ class PlainText:
     tokens do, and where no text was kept back a copy of ``event`` with the piece as its text is all there is to it.
 
     >>> import re
-    >>> plain = PlainText(Heads(re.compile("<(?:a>|$)").search, ("<",), frozenset("<"), None), {"type": "region_chunk"})
+    >>> plain = PlainText(Prefilter(re.compile("<(?:a>|$)").search, ("<",), frozenset("<"), None), {"type": "chunk"})
     >>> plain.cut("some text"), plain.cut("some text<"), plain.cut("some text<a>")
     (9, 9, None)
     >>> plain.passes("some"), plain.passes("<"), "some" in plain.known, "<" in plain.known
@@ -51,7 +51,7 @@ class PlainText:
 
     __slots__ = ("_after_run", "_letters", "_parts", "_run", "_search", "event", "known")
 
-    def __init__(self, heads: Heads, event: dict[str, Any]) -> None:
+    def __init__(self, heads: Prefilter, event: dict[str, Any]) -> None:
         self.event = event
         self.known = _known_pieces(heads)
         self._letters = heads.letters

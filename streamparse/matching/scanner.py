@@ -13,17 +13,16 @@ from typing import Any
 
 from streamparse.errors import LimitError, SnapshotError
 from streamparse.limits import DEFAULT_LIMITS, how_to_raise
-from streamparse.matching.backtrack import Budget
+from streamparse.matching.automaton_prefilter import AutomatonPrefilter
 from streamparse.matching.bounded import BoundedSeeker
-from streamparse.matching.deferred import DeferredSeeker, SearchTime
-from streamparse.matching.delimiter import Delimiter
+from streamparse.matching.cursor import UNKNOWN_EDGE, Cursor
+from streamparse.matching.deferred import DeferredSeeker
+from streamparse.matching.delimiter_set import DelimiterSet
 from streamparse.matching.held import HeldText
-from streamparse.matching.idle import Idle
-from streamparse.matching.leaps import PIECE_AT_MOST
-from streamparse.matching.linear import UNKNOWN_EDGE, LinearSeeker
-from streamparse.matching.watch import Watch
+from streamparse.matching.non_linear import NonLinearSeekers
+from streamparse.matching.transition_memo import PIECE_AT_MOST
 
-Seeker = LinearSeeker | BoundedSeeker | DeferredSeeker
+Seeker = Cursor | BoundedSeeker | DeferredSeeker
 
 
 @dataclass(slots=True)
@@ -58,7 +57,7 @@ class Scanner:
     have to be tried may cost, ``pattern_seconds`` the searches for those that only ``regex`` can find.
 
     >>> from streamparse.matching.delimiter import Delimiter
-    >>> scanner = Scanner(Watch([Delimiter.of_literals(["</x>"])]))
+    >>> scanner = Scanner(DelimiterSet([Delimiter.of_literals(["</x>"])]))
     >>> scanner.scan("a<", 0)
     ('a', None, 'a<', 2)
     >>> released, match, text, resume = scanner.scan("/x>b", 0)
@@ -68,7 +67,7 @@ class Scanner:
 
     def __init__(
         self,
-        watch: Watch,
+        watch: DelimiterSet,
         limit: int = DEFAULT_LIMITS.held_text,
         *,
         position: int = 0,
@@ -76,23 +75,20 @@ class Scanner:
         pattern_steps: int = DEFAULT_LIMITS.pattern_steps,
         pattern_seconds: float = DEFAULT_LIMITS.pattern_seconds,
     ) -> None:
-        self._pattern_steps = pattern_steps
-        self._pattern_seconds = pattern_seconds
-        self._budget: Budget | None = None
-        self._search_time: SearchTime | None = None
         self.limit = limit
         self.watch = watch
         self.context_size = watch.context if context is None else context
         self._before = ""
         self._guard_at = -1
         self._held = HeldText()
-        self._linear = LinearSeeker(watch, limit)
+        self._cursor = Cursor(watch, limit)
+        self._others = NonLinearSeekers(limit, pattern_steps, pattern_seconds)
         self._start_seekers(position)
 
     @property
     def position(self) -> int:
         """The absolute position up to which text has been released or matched."""
-        return (self._linear.read if self._plain else self._read) - self._held.length
+        return (self._cursor.read if self._plain else self._read) - self._held.length
 
     @property
     def held(self) -> int:
@@ -104,7 +100,7 @@ class Scanner:
         """Whether nothing is held back."""
         return not self._held.length
 
-    def switch(self, watch: Watch) -> None:
+    def switch(self, watch: DelimiterSet) -> None:
         """Looks for other delimiters from here on; only when nothing is held, as after a match."""
         if self._held.length:
             raise ValueError("the watch can't be changed while text is held back")
@@ -115,8 +111,8 @@ class Scanner:
     def skip(self, text: str) -> None:
         """Passes over text in which, as the caller knows, no delimiter begins; only when nothing is held."""
         self._remember(text)
-        if self._plain and self._linear.state.quiet:
-            self._linear.read += len(text)
+        if self._plain and self._cursor.state.quiet:
+            self._cursor.read += len(text)
         else:
             self._start_seekers(self.position + len(text))
 
@@ -144,47 +140,20 @@ class Scanner:
     @property
     def _seekers(self) -> Sequence[Seeker]:
         """Those that look for the delimiters of the watch, the automaton first."""
-        return (self._linear, *self._bounded, *self._deferred)
+        return (self._cursor, *self._others.bounded, *self._others.deferred)
 
     def _start_seekers(self, position: int) -> None:
         """Looks for the delimiters of the watch from a position on, at which nothing is held."""
         watch = self.watch
-        if self._budget is not None:
-            self._budget.go_back(position)
         if watch.context > self.context_size:
             raise ValueError(f"the scanner keeps {self.context_size} characters of context, {watch.context} are needed")
         guarded = self._guard_at == position
         self._read = position
-        self._linear.reset(watch, position, self._before, guarded=guarded)
-        self._bounded: Sequence[BoundedSeeker] = ()
-        self._deferred: Sequence[DeferredSeeker] = ()
-        if not watch.plain:
-            self._bounded = [self._bounded_seeker(index, guarded) for index in watch.bounded]
-            self._deferred = [self._deferred_seeker(index, guarded) for index in watch.deferred]
+        self._cursor.reset(watch, position, self._before, guarded=guarded)
+        if self._others.used or not watch.plain:
+            self._others.start(watch, position, self._before, guarded=guarded)
         #: Whether the automaton alone decides, so that scan() can ask it directly.
         self._plain = watch.plain and not guarded and not self.context_size
-
-    def _bounded_seeker(self, index: int, guarded: bool) -> BoundedSeeker:
-        program = self.watch.entries[index].backtracking
-        assert program is not None
-        if self._budget is None:
-            self._budget = Budget(self._pattern_steps)
-        return BoundedSeeker(
-            program,
-            self.watch.starts[index],
-            index,
-            self._read,
-            self._before,
-            guarded=guarded,
-            limit=self.limit,
-            budget=self._budget,
-        )
-
-    def _deferred_seeker(self, index: int, guarded: bool) -> DeferredSeeker:
-        delimiter = self.watch.entries[index]
-        if self._search_time is None:
-            self._search_time = SearchTime(self._pattern_seconds)
-        return DeferredSeeker(delimiter, index, self._read, self._before, guarded=guarded, time=self._search_time)
 
     def scan(self, text: str, start: int = 0) -> Scanned:
         """Takes ``text[start:]``; returns the released text, the match after it, and what is to be scanned again.
@@ -195,45 +164,45 @@ class Scanner:
         """
         if start or not self._plain or not text:
             return self._step(text, start) if self._plain else self._scan(text, start)
-        linear = self._linear
-        state = linear.state
+        cursor = self._cursor
+        state = cursor.state
         if not state.quiet:
-            if not linear.registers:
+            if not cursor.registers:
                 return self._step(text)
             edges = state.edges
             for character in text:
                 if edges.get(character, UNKNOWN_EDGE) is not None:
                     return self._step(text)
             self._held.append(text)
-            linear.read += len(text)
+            cursor.read += len(text)
             if self._held.length > self.limit:
-                linear.raise_limit()
+                cursor.raise_limit()
             return "", None, text, len(text)
-        idle = linear.idle
-        if idle.letters is None:
+        prefilter = cursor.prefilter
+        if prefilter.letters is None:
             return self._step(text)
-        for letter in idle.letters:
+        for letter in prefilter.letters:
             if letter in text:
-                if idle.find is None or idle.find(text):
+                if prefilter.find is None or prefilter.find(text):
                     return self._step(text)
                 break
-        if idle.run is not None:
-            return self._pass_idle(text, linear, idle)
-        linear.read += len(text)
+        if prefilter.run is not None:
+            return self._skip_run(text, cursor, prefilter)
+        cursor.read += len(text)
         return text, None, text, len(text)
 
     def _step(self, text: str, start: int = 0) -> Scanned:
         """Lets the automaton step through a piece, where it alone decides."""
-        linear, held = self._linear, self._held
-        position = linear.read - held.length
+        cursor, held = self._cursor, self._held
+        position = cursor.read - held.length
         fresh = len(text) - start
-        self._read = linear.read + fresh
-        if fresh > PIECE_AT_MOST or not linear.leaps(text[start:] if start else text):
-            linear.feed(text, start)
-        if linear.found is not None:
-            return self._matched(linear.found, text, start)
-        if linear.registers:
-            hold = linear.registers[0]
+        self._read = cursor.read + fresh
+        if fresh > PIECE_AT_MOST or not cursor.take_transition(text[start:] if start else text):
+            cursor.feed(text, start)
+        if cursor.found is not None:
+            return self._matched(cursor.found, text, start)
+        if cursor.registers:
+            hold = cursor.registers[0]
             if hold == position and not start:
                 held.append(text)
                 return "", None, text, len(text)
@@ -244,35 +213,35 @@ class Scanner:
 
     def _become_plain(self) -> None:
         """Lets the automaton alone decide again, once nothing forbids an empty match any more."""
-        self._plain = self.watch.plain and not self.context_size and not self._linear.guard
+        self._plain = self.watch.plain and not self.context_size and not self._cursor.guard
 
-    def _pass_idle(self, text: str, linear: LinearSeeker, idle: Idle) -> Scanned:
+    def _skip_run(self, text: str, cursor: Cursor, prefilter: AutomatonPrefilter) -> Scanned:
         """Releases a piece in which no delimiter starts, but for a leading run at its end."""
         held, length, cut = self._held, len(text), len(text)
-        assert idle.in_run is not None
-        assert idle.run_start is not None
-        if idle.in_run[text[-1]]:
+        assert prefilter.in_run is not None
+        assert prefilter.run_start is not None
+        if prefilter.in_run[text[-1]]:
             # Most runs are one blank between words.
             cut = length - 1
-            if not cut or idle.in_run[text[cut - 1]]:
-                cut = idle.run_start(text, 0, length).start()
+            if not cut or prefilter.in_run[text[cut - 1]]:
+                cut = prefilter.run_start(text, 0, length).start()
         if held.length:
             if held.length + length > self.limit:
                 return self._scan(text, 0)
             if not cut:
                 held.append(text)
-                linear.read += length
+                cursor.read += length
                 return "", None, text, length
             released = held.take_all() + text[:cut]
         else:
             released = text[:cut] if cut < length else text
         if cut < length:
             held.append(text[cut:])
-            assert idle.run is not None
-            linear.state, linear.registers = idle.run, [linear.read + cut]
-        elif linear.registers:
-            linear.state, linear.registers = linear.automaton.resting, ()
-        linear.read += length
+            assert prefilter.run is not None
+            cursor.state, cursor.registers = prefilter.run, [cursor.read + cut]
+        elif cursor.registers:
+            cursor.state, cursor.registers = cursor.automaton.resting, ()
+        cursor.read += length
         return released, None, text, length
 
     def _scan(self, text: str, start: int) -> Scanned:
@@ -294,24 +263,11 @@ class Scanner:
         for seeker in self._seekers:
             if seeker.found is None:
                 seeker.feed(piece, 0)
-        linear = self._linear
-        self._try_bounded(linear.hold if linear.found is None else linear.found[0])
+        cursor = self._cursor
+        self._others.advance(cursor.hold if cursor.found is None else cursor.found[0])
         hold = min((seeker.hold for seeker in self._seekers if seeker.found is None), default=self._read)
         found = min((s.found for s in self._seekers if s.found is not None), key=_preference, default=None)
         return hold, found
-
-    def _try_bounded(self, until: float) -> None:
-        """Makes the attempts that decide, up to a place: those from one place after those from the places before it.
-
-        So none is made that an earlier match makes needless, and the same ones whatever the pieces.
-        """
-        seekers = self._bounded
-        while ready := [seeker for seeker in seekers if seeker.can_advance]:
-            seeker = min(ready, key=lambda one: one.hold)
-            last = min([until, *(other.hold for other in seekers if other is not seeker)])
-            if seeker.hold > last:
-                return
-            seeker.advance(last)
 
     def finish(self) -> Scanned:
         """Takes the text for complete: the same as ``scan``, but nothing is held back afterwards.
@@ -322,7 +278,7 @@ class Scanner:
         self._plain = False
         for seeker in self._seekers:
             seeker.finish()
-        self._try_bounded(math.inf if self._linear.found is None else self._linear.found[0])
+        self._others.advance(math.inf if self._cursor.found is None else self._cursor.found[0])
         found = min((s.found for s in self._seekers if s.found is not None), key=_preference, default=None)
         if found is not None:
             return self._matched(found, "", 0)
@@ -369,7 +325,7 @@ class Scanner:
         else:
             window, origin = self._held.take_all() + text[start:], position
         entry = self.watch.entries[index]
-        captures = self._captures(entry, window, origin, first, last) if entry.groups else {}
+        captures = self._captures(index, window, origin, first, last) if entry.groups else {}
         released = window[position - origin : first - origin]
         found_text = window[first - origin : last - origin]
         if self.context_size:
@@ -379,20 +335,20 @@ class Scanner:
             window, origin = text, fresh_at - start
         if self.context_size:
             self._remember(found_text)
-        if self._budget is not None:
-            self._budget.settle(last)
+        if self._others.used:
+            self._others.settle(last)
         if self._plain and last != self._guard_at:
-            self._linear.start(last, "")
+            self._cursor.start(last, "")
         else:
             self._start_seekers(last)
         return released, match, window, last - origin
 
-    def _captures(self, entry: Delimiter, window: str, origin: int, first: int, last: int) -> dict[str, str]:
+    def _captures(self, index: int, window: str, origin: int, first: int, last: int) -> dict[str, str]:
         """The named groups of a match; ``origin`` is the position at which the window begins."""
-        for seeker in self._bounded:
-            if self.watch.entries[seeker.index] is entry and seeker.found:
-                return seeker.captures
-        return entry.captures(window, origin, first, last, self._before)
+        captures = self._others.captures(index)
+        if captures is not None:
+            return captures
+        return self.watch.entries[index].captures(window, origin, first, last, self._before)
 
     def _remember(self, text: str) -> None:
         """Keeps the end of text that is given out, as context of what follows."""
@@ -406,7 +362,7 @@ class Scanner:
             "held": self._held.peek(),
             "before": self._before,
             "guarded": self._guard_at == self.position,
-            "steps": list(self._budget.counted_before(self.position)) if self._budget is not None else [0, 0],
+            "steps": self._others.steps_before(self.position),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -419,7 +375,7 @@ class Scanner:
             raise SnapshotError(f"the saved state of a scanner is damaged: {error!r}") from error
         self._held = HeldText()
         self._before = before
-        self._budget = Budget(self._pattern_steps, used, reach) if used else None
+        self._others.restore_steps(used, reach)
         self._guard_at = position if guarded else -1
         self._start_seekers(position)
         released, match, _, _ = self.scan(held, 0)

@@ -6,6 +6,7 @@ value, or, in the lenient modes, with the error that kept it from having one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -33,11 +34,20 @@ class ContentStage:
     In the lenient modes a text longer than its limit is not kept any further, and has no value.
     """
 
-    def __init__(self, *, lenient: bool = False, repair: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        fields: Mapping[str, Field],
+        *,
+        lenient: bool = False,
+        repair: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        self._structured = frozenset(name for name, field in fields.items() if not field.streams)
         self._lenient = lenient
         self._repair = repair
         self._limits = limits
         self._body = Body()
+        self._limit = limits.region_text  # of the open region
         self._too_long = False
 
     def feed(self, batch: list[Item]) -> list[Item]:
@@ -51,6 +61,7 @@ class ContentStage:
                     self.take(item["text"], item["field"])
                 elif kind == "region_open":
                     self._clear()
+                    self._begin(item["field"])
                 if parsed is not None:
                     parsed.append(item)
                 continue
@@ -70,11 +81,6 @@ class ContentStage:
         return batch if parsed is None else parsed
 
     @property
-    def size(self) -> int:
-        """Characters of the open region, as far as they are kept."""
-        return self._body.size
-
-    @property
     def too_long(self) -> bool:
         """Whether the text of the open region is longer than its limit, so that the rest of it is not kept."""
         return self._too_long
@@ -82,22 +88,24 @@ class ContentStage:
     @property
     def room(self) -> int:
         """How many characters may still come; those of a text that is too long already are not counted."""
-        return self._limits.region_text - (0 if self._too_long else self._body.size)
+        return self._limit - (0 if self._too_long else self._body.size)
 
     def take(self, text: str, field: str) -> None:
         """Text of the open region, of that field; raises LimitError in the strict mode if that makes it too long."""
         if not self._too_long:
             self._body.append(text)
-            if self._body.size > self._limits.region_text:
+            if self._body.size > self._limit:
                 self._cut_off(field)
 
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data."""
         return {"body": self._body.text(), "too_long": self._too_long}
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Take up a state that :meth:`snapshot` gave."""
+    def restore(self, state: dict[str, Any], open_field: Field | None) -> None:
+        """Take up a state that :meth:`snapshot` gave while a region of ``open_field`` was open."""
         self._clear()
+        if open_field is not None:
+            self._begin(open_field.name)
         self._body.append(state["body"])
         self._too_long = state["too_long"]
 
@@ -218,6 +226,12 @@ class ContentStage:
         region.repaired += quoting.repaired
         return quoting.value
 
+    def _begin(self, field: str) -> None:
+        """Choose the limit of a region of that field."""
+        limits = self._limits
+        structured = field in self._structured
+        self._limit = min(limits.region_text, limits.structured_text) if structured else limits.region_text
+
     def _clear(self) -> None:
         """Keep no text any more."""
         self._body.clear()
@@ -225,7 +239,7 @@ class ContentStage:
 
     def _cut_off(self, field: str) -> None:
         """Keep the first characters of a text that is too long, in the lenient modes: parsing goes on after it."""
-        limit = self._limits.region_text
+        limit = self._limit
         if not self._lenient:
             raise self._error(field)
         text = self._body.text()[:limit]
@@ -234,9 +248,12 @@ class ContentStage:
         self._too_long = True
 
     def _error(self, field: str | None = None) -> LimitError:
-        limit = self._limits.region_text
-        reason = f"a region has more than {limit} characters; {how_to_raise('region_text')}"
-        return LimitError(reason, limit="region_text", field=field, position=None if field is not None else limit)
+        limit = self._limit
+        kind, name = ("region", "region_text")
+        if limit < self._limits.region_text:
+            kind, name = ("structured region", "structured_text")
+        reason = f"a {kind} has more than {limit} characters; {how_to_raise(name)}"
+        return LimitError(reason, limit=name, field=field, position=None if field is not None else limit)
 
 
 def half_close(field: Field, text: str) -> str:

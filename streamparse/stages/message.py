@@ -139,7 +139,7 @@ def _combined(present: Any, value: Any, separator: str) -> Any:
 
 
 def _is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, list | dict | str) and not value)
+    return value is None or (not value and isinstance(value, _MAY_BE_EMPTY))
 
 
 def copied(value: Any) -> Any:
@@ -148,23 +148,26 @@ def copied(value: Any) -> Any:
     What stands in several places of the data, as a transform can put it, is one thing in the copy too: a copy is never
     larger than the data.
     """
-    if not isinstance(value, list | dict):
+    if not isinstance(value, _CONTAINERS):
         return value
-    root: Any = {} if isinstance(value, dict) else []
-    pending: list[tuple[Any, Any]] = [(value, root)]
+    root: Any = _shallow(value)
+    pending: list[Any] = [root]
     copies: dict[int, Any] = {id(value): root}
     while pending:
-        source, target = pending.pop()
-        entries = source.items() if isinstance(source, dict) else enumerate(source)
-        if isinstance(target, list):
-            target.extend([None] * len(source))
-        for key, item in entries:
-            if isinstance(item, list | dict):
+        target = pending.pop()
+        for key, item in target.items() if type(target) is dict else enumerate(target):
+            if isinstance(item, _CONTAINERS):
                 child: Any = copies.get(id(item))
                 if child is None:
-                    child = copies[id(item)] = {} if isinstance(item, dict) else []
-                    pending.append((item, child))
+                    child = copies[id(item)] = _shallow(item)
+                    pending.append(child)
                 target[key] = child
-            else:
-                target[key] = item
     return root
+
+
+def _shallow(value: Any) -> Any:
+    return dict(value) if isinstance(value, dict) else list(value)
+
+
+_CONTAINERS = (list, dict)
+_MAY_BE_EMPTY = (list, dict, str)

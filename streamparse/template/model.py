@@ -10,9 +10,9 @@ from typing import Any
 from streamparse.errors import Fault
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.matching.delimiter import Delimiter
-from streamparse.matching.heads import Heads, heads_of
+from streamparse.matching.delimiter_set import DelimiterSet
 from streamparse.matching.plain import PlainText
-from streamparse.matching.watch import Watch
+from streamparse.matching.prefilter import Prefilter, prefilter_of
 from streamparse.template.policy import DEFAULT_FIELD_POLICY, DEFAULT_POLICY, FieldPolicy, Policy
 
 
@@ -49,23 +49,23 @@ class Watched:
     ``marks`` are texts that are no delimiters, but that text must not be passed over with.
     """
 
-    watch: Watch
+    watch: DelimiterSet
     actions: tuple[tuple[str, Field], ...]
     marks: tuple[str, ...] = ()
     _plain_texts: dict[str, PlainText | None] = field(init=False, default_factory=dict)
 
     @cached_property
-    def heads(self) -> Heads | None:
+    def prefilter(self) -> Prefilter | None:
         """What these delimiters can begin with, where that is literal text and needs no look at what stands before.
 
         None where some have to be tried: what that costs is counted for all of the text.
         """
-        return None if self.watch.context or self.watch.bounded else heads_of(self.watch.entries, self.marks)
+        return None if self.watch.context or self.watch.bounded else prefilter_of(self.watch.entries, self.marks)
 
     def plain_text(self, owner: Field) -> PlainText | None:
         """What plain text of a field becomes in this state; None where no text can be told to be plain."""
         if owner.name not in self._plain_texts:
-            self._plain_texts[owner.name] = None if self.heads is None else PlainText(self.heads, owner.chunk)
+            self._plain_texts[owner.name] = None if self.prefilter is None else PlainText(self.prefilter, owner.chunk)
         return self._plain_texts[owner.name]
 
 
@@ -121,7 +121,7 @@ class ResponseTemplate:
 def watched(entries: list[tuple[str, Field, Delimiter]], marks: tuple[str, ...] = ()) -> Watched:
     """The entries (what a match is, of which field, the delimiter) as something to scan for, in order of preference."""
     return Watched(
-        Watch([delimiter for _, _, delimiter in entries]),
+        DelimiterSet([delimiter for _, _, delimiter in entries]),
         tuple((what, owner) for what, owner, _ in entries),
         marks,
     )

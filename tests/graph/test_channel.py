@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from streamparse.errors import ChannelClosedError
 from streamparse.graph import Channel
-from streamparse.graph.joining import ITEM_WEIGHT
+from streamparse.graph.coalescing import ITEM_WEIGHT
 
 pytestmark = pytest.mark.anyio
 

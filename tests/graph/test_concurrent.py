@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -185,3 +186,14 @@ async def test_leaving_cancels_the_work(living_tasks: Callable[[], int]) -> None
 def test_a_limit_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         Concurrent(fails_at_two, limit=0)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+async def test_work_that_is_cancelled_by_itself_has_failed(ordered: bool) -> None:
+    async def work(item: str) -> list[str]:
+        if item == "b":
+            raise asyncio.CancelledError
+        return [item]
+
+    with pytest.raises(StageError, match="CancelledError"):
+        await run(["a", "b", "c"], Concurrent(work, limit=1, ordered=ordered))

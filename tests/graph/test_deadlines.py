@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import queue
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -19,7 +18,6 @@ from hypothesis import strategies as st
 from streamparse import KeyedParser, broadcast, parse_many, parse_stream, pump
 from streamparse.errors import StreamparseError
 from streamparse.graph import Channel, Concurrent
-from streamparse.limits import LARGE_TEXT
 from streamparse.stream import ParseStream
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("no_thread_left")]
@@ -364,39 +362,3 @@ async def test_what_the_source_raised_meanwhile_is_raised_by_the_next_call() -> 
         await anyio.sleep(0.01)
         with pytest.raises(StreamparseError, match="connection lost"):
             await anext(stream)
-
-
-async def test_a_large_call_is_parsed_on_while_its_reader_has_gone_for_a_moment(
-    monkeypatch: pytest.MonkeyPatch, anyio_backend: str
-) -> None:
-    from streamparse.stages.content_stage import ContentStage
-
-    parse = ContentStage._parse
-    begun, go_on = threading.Event(), threading.Event()
-
-    def slow(stage: ContentStage, region: Any) -> None:
-        if len(region.text) > LARGE_TEXT:
-            begun.set()
-            assert go_on.wait(60)
-        parse(stage, region)
-
-    monkeypatch.setattr(ContentStage, "_parse", slow)
-    call = '<tool_call>{"name": "f", "arguments": {"x": "' + "y" * LARGE_TEXT + '"}}</tool_call>'
-    for deadline in deadlines(anyio_backend):
-        begun.clear()
-        go_on.clear()
-        beats = 0
-        events = []
-        async with parse_stream([call, "So."], "qwen3", prefix="") as stream:
-            while True:
-                try:
-                    events.append(await deadline(anext(stream)))
-                except TimeoutError:
-                    beats += 1
-                    if begun.is_set():
-                        go_on.set()
-                except StopAsyncIteration:
-                    break
-        assert beats > 0
-        assert len(events[-1]["message"]["tool_calls"][0]["function"]["arguments"]["x"]) == LARGE_TEXT
-        assert events[-1]["message"]["content"] == "So."

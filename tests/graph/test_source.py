@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse.errors import LimitError, SourceError
-from streamparse.graph import Channel, End, SourceReader, closing
+from streamparse.graph import Channel, End, SourceReader, cleanup
 from streamparse.graph import source as source_module
 
 pytestmark = pytest.mark.anyio
@@ -197,7 +197,7 @@ async def test_an_error_of_ours_in_the_source_stays_as_it_is() -> None:
 
 
 async def test_a_source_that_hangs_when_closed_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(closing, "CLOSING_SECONDS", 0.01)
+    monkeypatch.setattr(cleanup, "CLOSING_SECONDS", 0.01)
 
     class Hanging(AsyncClosable):
         async def aclose(self) -> None:

@@ -13,8 +13,8 @@ import anyio
 import pytest
 
 from streamparse.errors import SourceError
-from streamparse.graph import SourceReader, closing
-from streamparse.graph.joining import ITEM_WEIGHT
+from streamparse.graph import SourceReader, cleanup
+from streamparse.graph.coalescing import ITEM_WEIGHT
 from streamparse.graph.thread import ThreadReader
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("no_thread_left")]
@@ -81,7 +81,7 @@ async def test_closing_ends_the_thread_at_the_next_piece_and_closes_the_source_i
 
 async def test_a_thread_that_does_not_end_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     before = reading()
-    monkeypatch.setattr(closing, "CLOSING_SECONDS", 0.01)
+    monkeypatch.setattr(cleanup, "CLOSING_SECONDS", 0.01)
     source = Blocking()
     reader = SourceReader(source, blocking=True)
     source.queue.put("a")

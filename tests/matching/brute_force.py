@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from streamparse.matching.delimiter import Delimiter
+from streamparse.matching.delimiter_set import DelimiterSet
 from streamparse.matching.scanner import Match, Scanned, Scanner
-from streamparse.matching.watch import Watch
 
 #: Enough matches for any text of the tests; patterns that match the empty text everywhere stop here.
 MOST_MATCHES = 60
@@ -55,8 +55,8 @@ class Reader:
     """Feeds a scanner, keeps what it gives, and forbids two empty matches at one place."""
 
     def __init__(self, delimiters: list[Delimiter], others: list[Delimiter] | None = None, **options: int) -> None:
-        self.watch = Watch(delimiters)
-        self.next_watch = Watch(others) if others else self.watch
+        self.watch = DelimiterSet(delimiters)
+        self.next_watch = DelimiterSet(others) if others else self.watch
         self.options = {"context": max(self.watch.context, self.next_watch.context), **options}
         self.scanner = Scanner(self.watch, **self.options)
         self.found: list[Found] = []

@@ -8,8 +8,8 @@ import pytest
 
 from streamparse.errors import LimitError
 from streamparse.matching.delimiter import Delimiter
+from streamparse.matching.delimiter_set import DelimiterSet
 from streamparse.matching.scanner import Scanner
-from streamparse.matching.watch import Watch
 
 literals, pattern = Delimiter.of_literals, Delimiter.of_pattern
 
@@ -28,7 +28,7 @@ class CountedText(str):
 def count_looks(delimiters: list[Delimiter], text: str) -> tuple[int, int]:
     """How many characters were stepped through in one piece with its end, and how many matches were found."""
     counted, matches = CountedText(text), 0
-    scanner = Scanner(Watch(delimiters))
+    scanner = Scanner(DelimiterSet(delimiters))
     rest: Any = scanner.scan(counted)
     while True:
         while rest[1] is not None:
@@ -86,7 +86,7 @@ def test_what_can_only_be_tried_has_a_limit_for_all_its_matches_together() -> No
 
 
 def test_the_tables_of_a_pattern_with_endless_states_start_over() -> None:
-    watch = Watch([pattern("a[ab]{14}<")])
+    watch = DelimiterSet([pattern("a[ab]{14}<")])
     scanner = Scanner(watch)
     value = 1
     for _ in range(6_000):
@@ -97,7 +97,7 @@ def test_the_tables_of_a_pattern_with_endless_states_start_over() -> None:
 
 
 def test_all_streams_of_a_watch_share_its_tables() -> None:
-    watch = Watch([pattern(r"<(?P<name>\w+)>")])
+    watch = DelimiterSet([pattern(r"<(?P<name>\w+)>")])
     Scanner(watch).scan("<abc>")
     states = len(watch.automaton.states)
     Scanner(watch).scan("<cba>")

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamparse import LimitError, Limits, ParseError, ResponseParser, ResponseTemplate, load_response_template
-from streamparse.matching.heads import RunCharacters
 from streamparse.matching.plain import PIECES_AT_MOST, TOGETHER, PlainText
+from streamparse.matching.prefilter import RunCharacters
 from tests.properties.outcomes import as_text, joined, loaded
 from tests.properties.policies import familiar_samples
 from tests.properties.templates import Sample, samples

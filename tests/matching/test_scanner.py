@@ -8,8 +8,8 @@ import pytest
 
 from streamparse.errors import LimitError, SnapshotError
 from streamparse.matching.delimiter import Delimiter
+from streamparse.matching.delimiter_set import DelimiterSet
 from streamparse.matching.scanner import Scanner
-from streamparse.matching.watch import Watch
 from tests.matching.brute_force import Reader, read
 
 literals, pattern = Delimiter.of_literals, Delimiter.of_pattern
@@ -118,7 +118,7 @@ def test_groups_do_not_depend_on_the_cuts_where_the_match_does_not_either() -> N
 
 
 def test_two_empty_matches_at_one_place_can_be_forbidden() -> None:
-    scanner = Scanner(Watch([pattern(r"(?=a)|b")]))
+    scanner = Scanner(DelimiterSet([pattern(r"(?=a)|b")]))
     _, match, text, resume = scanner.scan("xab")
     assert match is not None
     assert (match.start, match.end) == (1, 1)
@@ -129,10 +129,10 @@ def test_two_empty_matches_at_one_place_can_be_forbidden() -> None:
 
 
 def test_the_beginning_of_the_text_is_at_position_0_only() -> None:
-    watch = Watch([pattern(r"^a")])
+    watch = DelimiterSet([pattern(r"^a")])
     assert Scanner(watch).scan("ab")[1] is not None
     assert Scanner(watch, position=5).scan("ab")[1] is None
-    scanner = Scanner(Watch([pattern(r"^a|c(?R)?b")]), position=5)
+    scanner = Scanner(DelimiterSet([pattern(r"^a|c(?R)?b")]), position=5)
     scanner.scan("ab")
     assert scanner.finish()[1] is None
     scanner = Scanner(watch)
@@ -141,7 +141,7 @@ def test_the_beginning_of_the_text_is_at_position_0_only() -> None:
 
 
 def test_what_was_given_out_still_counts_for_a_look_back() -> None:
-    first, second = Watch([literals([";"])]), Watch([pattern(r"(?<=;)x"), pattern(r"(?<=ab;y)x")])
+    first, second = DelimiterSet([literals([";"])]), DelimiterSet([pattern(r"(?<=;)x"), pattern(r"(?<=ab;y)x")])
     scanner = Scanner(first, context=second.context)
     _, match, text, resume = scanner.scan("ab;yx", 0)
     assert match is not None
@@ -152,13 +152,13 @@ def test_what_was_given_out_still_counts_for_a_look_back() -> None:
 
 
 def test_a_watch_that_looks_further_back_than_the_scanner_keeps_is_refused() -> None:
-    scanner = Scanner(Watch([literals([";"])]))
+    scanner = Scanner(DelimiterSet([literals([";"])]))
     with pytest.raises(ValueError, match="context"):
-        scanner.switch(Watch([pattern(r"(?<=ab)x")]))
+        scanner.switch(DelimiterSet([pattern(r"(?<=ab)x")]))
 
 
 def test_the_watch_is_not_changed_while_text_is_held() -> None:
-    watch = Watch([literals(["<x>"])])
+    watch = DelimiterSet([literals(["<x>"])])
     scanner = Scanner(watch)
     scanner.scan("<")
     with pytest.raises(ValueError, match="held"):
@@ -166,11 +166,11 @@ def test_the_watch_is_not_changed_while_text_is_held() -> None:
 
 
 def test_held_text_can_be_taken_back_for_another_watch() -> None:
-    scanner = Scanner(Watch([literals(["<x>"])]))
+    scanner = Scanner(DelimiterSet([literals(["<x>"])]))
     scanner.scan("a<x")
     assert scanner.take_held() == "<x"
     assert (scanner.held, scanner.position) == (0, 1)
-    scanner.switch(Watch([literals(["x"])]))
+    scanner.switch(DelimiterSet([literals(["x"])]))
     _, match, _, _ = scanner.scan("<x")
     assert match is not None
     assert match.start == 2
@@ -178,7 +178,7 @@ def test_held_text_can_be_taken_back_for_another_watch() -> None:
 
 def test_text_that_the_caller_looked_through_is_skipped() -> None:
     for delimiter in (literals(["<x>"]), pattern(r"(?<=a)<x>")):
-        scanner = Scanner(Watch([delimiter]))
+        scanner = Scanner(DelimiterSet([delimiter]))
         scanner.skip("xya")
         _, match, _, _ = scanner.scan("<x>")
         assert match is not None
@@ -229,7 +229,7 @@ def test_the_same_explosion_is_no_matter_where_the_pattern_is_linear() -> None:
 
 
 def test_a_snapshot_is_plain_data() -> None:
-    watch = Watch([pattern(r"\s*<(?P<name>\w+)>")])
+    watch = DelimiterSet([pattern(r"\s*<(?P<name>\w+)>")])
     scanner = Scanner(watch)
     scanner.scan("ab  <to")
     saved = json.loads(json.dumps(scanner.snapshot()))
@@ -244,11 +244,11 @@ def test_a_snapshot_is_plain_data() -> None:
 @pytest.mark.parametrize("saved", [{}, {"position": "x"}, {"position": 0, "held": "b", "before": "", "guarded": False}])
 def test_a_damaged_snapshot_is_refused(saved: dict[str, object]) -> None:
     with pytest.raises(SnapshotError):
-        Scanner(Watch([literals(["<x>"])])).restore(saved)
+        Scanner(DelimiterSet([literals(["<x>"])])).restore(saved)
 
 
 def test_the_end_hands_back_what_follows_a_match() -> None:
-    scanner = Scanner(Watch([pattern(r"<x>(?:.*y)?")]))
+    scanner = Scanner(DelimiterSet([pattern(r"<x>(?:.*y)?")]))
     scanner.scan("a<x>b<x>c")
     released, match, text, resume = scanner.finish()
     assert match is not None
@@ -262,6 +262,6 @@ def test_the_end_hands_back_what_follows_a_match() -> None:
 
 
 def test_no_piece_is_too_short() -> None:
-    scanner = Scanner(Watch([literals(["<x>"])]))
+    scanner = Scanner(DelimiterSet([literals(["<x>"])]))
     assert scanner.scan("") == ("", None, "", 0)
     assert scanner.scan("a<", 2) == ("", None, "a<", 2)

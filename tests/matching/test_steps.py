@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from streamparse import LimitError, Limits, ResponseParser
 from streamparse.matching import backtrack
 from streamparse.matching.delimiter import Delimiter
+from streamparse.matching.delimiter_set import DelimiterSet
 from streamparse.matching.scanner import Scanner
-from streamparse.matching.watch import Watch
 from tests.matching.brute_force import Found, Reader, pieces_of
 from tests.matching.pattern_strategies import Source, delimiters_of, linear_patterns, odd_patterns, texts, watches
 
@@ -65,7 +65,7 @@ def test_the_steps_are_used_up_at_the_same_place_whatever_the_pieces(
     ],
 )
 def test_a_step_costs_what_it_reads(source: str, unit: str) -> None:
-    scanner = Scanner(Watch([Delimiter.of_pattern(source)]), context=2000)
+    scanner = Scanner(DelimiterSet([Delimiter.of_pattern(source)]), context=2000)
     looks = 0
     same, after, text_of = backtrack._same, backtrack.Known.after, backtrack.Known.text
 

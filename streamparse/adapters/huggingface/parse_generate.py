@@ -66,7 +66,7 @@ def parse_generate(
 
     The stream ends and is closed as any ``ParseStream``: after ``async with``, ``aclose()`` or a cancellation the model
     has stopped, after the token that it was writing. (One step of the model can't be interrupted: where it takes
-    longer than ``streamparse.graph.closing.CLOSING_SECONDS``, as a long prompt may, closing raises SourceError and the
+    longer than ``streamparse.graph.cleanup.CLOSING_SECONDS``, as a long prompt may, closing raises SourceError and the
     step runs to its end.) The ``message`` event says ``"stop"``, ``"length"`` or, where that isn't known, None.
 
     Raises what ``parse_stream`` raises for its arguments, PrefixError for a batch of conversations, and what the chat

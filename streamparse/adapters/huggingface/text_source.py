@@ -17,7 +17,7 @@ from typing import Any, Self
 from streamparse.adapters.huggingface.generation import Generate, GenerationThread
 from streamparse.adapters.huggingface.stopping import StopSwitch
 from streamparse.errors import SourceError, StreamparseError
-from streamparse.graph.closing import close
+from streamparse.graph.cleanup import close
 from streamparse.graph.event_loop import trio_token
 from streamparse.graph.thread import ThreadReader
 

@@ -22,8 +22,8 @@ from streamparse.adapters.huggingface.generation import Generate, GenerationThre
 from streamparse.adapters.huggingface.stopping import StopSwitch
 from streamparse.errors import ChannelClosedError, SourceError, StreamparseError
 from streamparse.graph import End
+from streamparse.graph.coalescing import ITEM_WEIGHT
 from streamparse.graph.event_loop import soon_caller
-from streamparse.graph.joining import ITEM_WEIGHT
 from streamparse.graph.mailbox import Mailbox
 from streamparse.tokens.ids import as_ids
 

@@ -14,7 +14,7 @@ from streamparse.adapters.kafka.changelog import Saved
 from streamparse.adapters.kafka.parsed import Change, Tally
 from streamparse.adapters.kafka.wire import Headers
 from streamparse.errors import StreamparseError
-from streamparse.graph.keyed import KeyedParser
+from streamparse.keyed.operator import KeyedParser
 
 REPLAY = 20_000
 """Records that may have to be read again on taking over a partition, whatever is open."""

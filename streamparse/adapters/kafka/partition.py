@@ -24,10 +24,10 @@ from streamparse.adapters.kafka.templates import Beginnings
 from streamparse.adapters.kafka.wire import CANCELLED, Begin, Record, read_content, read_key, trace_of
 from streamparse.errors import LimitError, SnapshotError
 from streamparse.events import Event, error_event
-from streamparse.graph.chunks import EXPIRED, Open
-from streamparse.graph.keyed import KeyedParser
 from streamparse.graph.source import End
-from streamparse.graph.use_order import UseOrder
+from streamparse.keyed.expiry import IdleTimeout
+from streamparse.keyed.life_cycle import EXPIRED, Open
+from streamparse.keyed.operator import KeyedParser
 
 LOST = 1_000_000_000
 """How far the numbers of a generation's events jump where its state was lost: they have to go on from a higher one."""
@@ -73,7 +73,7 @@ class PartitionParser:
         self._max_open = max_open
         self._table: dict[str, Generation] = {}
         self._running: dict[bytes | None, Generation] = {}  # those that are not over, by the keys of records
-        self._order = None if idle_seconds is None else UseOrder(idle_seconds, self._last_used)
+        self._order = None if idle_seconds is None else IdleTimeout(idle_seconds, self._last_used)
         self._kept = KeptState(self._keyed, self._table, replay=replay, largest=largest)
         self._pairs: list[tuple[str, Any]] = []
         self._restoring: dict[str, Saved] = {}

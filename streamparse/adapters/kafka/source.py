@@ -25,7 +25,7 @@ from streamparse.adapters.kafka.retrying import retried
 from streamparse.adapters.kafka.settings import WorkerSettings
 from streamparse.adapters.kafka.templates import Beginnings
 from streamparse.adapters.kafka.wire import Begin, read_content, read_key
-from streamparse.graph.chunks import Open
+from streamparse.keyed.life_cycle import Open
 
 log = logging.getLogger("streamparse.kafka")
 

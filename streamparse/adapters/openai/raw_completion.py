@@ -17,7 +17,7 @@ from typing import Any, NoReturn, Self
 from streamparse.adapters.openai.servers import FAILURES, SERVERS, Piece, completes_once, read_piece
 from streamparse.encode import encode_event
 from streamparse.errors import SourceError
-from streamparse.graph.closing import close
+from streamparse.graph.cleanup import close
 from streamparse.stream import End
 
 try:

@@ -28,7 +28,7 @@ from streamparse.adapters.serve.response_format import upstream_parameters
 from streamparse.adapters.serve.settings import Settings
 from streamparse.adapters.serve.usage import total_usage
 from streamparse.errors import StreamparseError
-from streamparse.graph.closing import close_all
+from streamparse.graph.cleanup import close_all
 from streamparse.stream import parse_stream
 
 _EVENT_STREAM = [

@@ -18,10 +18,10 @@ import anyio.lowlevel
 from anyio.abc import TaskGroup, TaskStatus
 
 from streamparse.adapters.websockets.socket import RefusedError
+from streamparse.broadcasting.broadcast import Broadcast, broadcast
+from streamparse.broadcasting.history import Event
 from streamparse.errors import StreamparseError
-from streamparse.graph.broadcast import Broadcast, broadcast
-from streamparse.graph.closing import close
-from streamparse.graph.history import Event
+from streamparse.graph.cleanup import close
 
 Start = Callable[[Any, Any], AsyncIterable[Event] | Awaitable[AsyncIterable[Event]]]
 """What starts a generation: gets the client's ``parameters``, and what the token check gave of the client."""

@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from streamparse.adapters.websockets.socket import Close, ProtocolError
+from streamparse.broadcasting.history import Numbered
 from streamparse.encode import encode_event
-from streamparse.graph.history import Numbered
 
 VERSION = 1
 """The version of the message format."""

@@ -15,8 +15,8 @@ from typing import Any, Self
 from streamparse.adapters.websockets.generations import Find, Generations, Start
 from streamparse.adapters.websockets.session import Rules, Session
 from streamparse.adapters.websockets.socket import Close, ProtocolError, Socket
+from streamparse.broadcasting.broadcast import Broadcast
 from streamparse.errors import StreamparseError
-from streamparse.graph.broadcast import Broadcast
 
 
 class EventServer:

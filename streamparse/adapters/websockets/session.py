@@ -23,9 +23,9 @@ from anyio.abc import TaskGroup
 from streamparse.adapters.websockets.generations import Generations, TooManyError
 from streamparse.adapters.websockets.messages import VERSION, Message, read_message, write_events, write_message
 from streamparse.adapters.websockets.socket import Close, ProtocolError, RefusedError, Socket, SocketClosedError
-from streamparse.graph.broadcast import Broadcast
-from streamparse.graph.consumer import Consumer
-from streamparse.graph.history import Numbered
+from streamparse.broadcasting.broadcast import Broadcast
+from streamparse.broadcasting.consumer import Consumer
+from streamparse.broadcasting.history import Numbered
 
 FRAME = 16_384
 """About how many characters of events go into one message; a single event may be larger."""

@@ -19,9 +19,8 @@ from itertools import accumulate
 from typing import Any
 
 from streamparse.errors import Fault, LimitError
-from streamparse.limits import LARGE_TEXT, Limits, how_to_raise
+from streamparse.limits import Limits, how_to_raise
 from streamparse.stages.content.json_dialect import Dialect, Rewritten, string_delimiters
-from streamparse.stages.content.sliced_json import SlicedDecoder
 from streamparse.stages.content.table import (
     STRICT,
     ContentParser,
@@ -65,10 +64,6 @@ def decode(text: str, limits: Limits) -> Any:
     """Decode JSON text; raises JSONDecodeError, or LimitError for what is nested too deep and numbers too long."""
     parse_int = reader_within(limits.number_length)
     try:
-        if len(text) > LARGE_TEXT:
-            return SlicedDecoder(
-                text, depth_limit=limits.json_depth, depth_of=depth, too_deep=too_deep, parse_int=parse_int
-            ).decode()
         if text.count("[") + text.count("{") > limits.json_depth and depth(text) > limits.json_depth:
             raise too_deep(limits.json_depth)
         return json.loads(text, parse_int=parse_int)

@@ -200,7 +200,7 @@ async def test_a_reader_that_nobody_holds_ends_the_generation() -> None:
     del source
     gc.collect()
     await until(lambda: generation.returned)
-    await until(lambda: all("generation" not in thread.name for thread in threading.enumerate()))
+    await until(lambda: all(thread.name != "streamparse generation" for thread in threading.enumerate()))
 
 
 async def test_without_the_stop_switch_put_raises_which_ends_the_generation_too() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from streamparse import ResponseParser
 from streamparse.adapters.websockets import fold, new_state
 from streamparse.encode import encode_event
-from streamparse.graph.joining import join_neighbours
+from streamparse.graph.coalescing import coalesced
 from tests.adapters.websockets.node import needs_node, run_module
 
 PARTS = [
@@ -46,7 +46,7 @@ def folded(events: list[dict[str, Any]]) -> dict[str, Any]:
 def test_a_state_is_the_same_however_the_text_was_cut_and_joined(text: str, cuts: list[int], deltas: bool) -> None:
     events = events_of(text, cuts, deltas=deltas)
     whole = folded(events_of(text, [], deltas=deltas))
-    assert folded(events) == folded(join_neighbours(events)) == whole
+    assert folded(events) == folded(coalesced(events)) == whole
 
 
 @given(OUTPUTS)

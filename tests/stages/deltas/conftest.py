@@ -38,7 +38,7 @@ class Core:
         schemas = ToolSchemas.from_tools(tools)
         self.regions = (RecoveringTokenizer if lenient else RegionTokenizer)(template, captures=True)
         self.deltas = DeltaStage(template, schemas, lenient=lenient, made_id=made_id) if deltas else None
-        self.content = ContentStage(lenient=lenient)
+        self.content = ContentStage(template.fields, lenient=lenient)
         self.transform = TransformStage(schemas, lenient=lenient, deltas=self.deltas)
 
     def feed(self, text: str) -> list[Event]:
@@ -71,7 +71,7 @@ class Core:
         assert self.deltas is not None
         regions, deltas, content = json.loads(data)
         self.regions.restore(regions)
-        self.content.restore(content)
+        self.content.restore(content, self.regions.writer.open_field)
         self.deltas.restore(deltas, content["body"])
 
 

@@ -244,7 +244,7 @@ def test_a_call_that_is_left_out_of_a_list_takes_its_id_with_it(core: Any) -> No
     reading = core(
         unnamed("python-call-list", policy=POLICY, transform=None), lenient=True, made_id=lambda index: f"made {index}"
     )
-    reading.content = ContentStage(lenient=True, repair=True)
+    reading.content = ContentStage({}, lenient=True, repair=True)
     events = reading.run([*"<call>[f(a=1), g('x'), h(b=2)]</call>"])
     ids = {event["name"]: event["id"] for event in events if "name" in event}
     (value,) = [event["value"] for event in events if event["type"] == "region_close" and "tool" in event["field"]]
