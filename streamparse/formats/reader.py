@@ -15,10 +15,10 @@ becomes false again.
 
 **The parts of the value** (told to the ``Handler``, while the text comes). Parts are told in the order of the text, and
 each only once it is certain: nothing that was told is taken back. Behind a deviation that may be read in two ways the
-reader tells nothing more, but goes on answering the first two groups of questions. Without a handler no part is built.
+reader tells nothing more, but goes on answering the first two groups of questions. Without a handler it builds no part.
 
-**State.** ``snapshot`` gives JSON-able data; a reader that was made with the same arguments restores it. ``copy`` gives a
-reader without a handler, to ask what a continuation would do.
+**State.** ``snapshot`` gives JSON-able data; a reader made with the same arguments restores it. ``copy`` gives a reader
+without a handler, to ask what a continuation would do.
 """
 
 from __future__ import annotations
