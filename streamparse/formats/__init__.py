@@ -14,35 +14,58 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from streamparse.formats.brackets import BracketReader, Grammar, Tolerates
 from streamparse.formats.reader import Format, Handler, MakeReader, Reader
+from streamparse.formats.strings import PLAIN_QUOTES, Quote
 from streamparse.stages.content import CONTENT_PARSERS
 from streamparse.stages.content.json_dialect import string_delimiters
 from streamparse.stages.structure.lines import LineStructure
-from streamparse.stages.structure.nested import PLAIN_QUOTES, Grammar, NestedStructure, Quote
 from streamparse.stages.structure.tag_outline import tag_outline
 from streamparse.stages.structure.tags import TagStructure
 
-__all__ = ["FORMATS", "Format", "Handler", "MakeReader", "Reader", "json_reader", "tags_reader"]
+__all__ = ["FORMATS", "Format", "Handler", "MakeReader", "Reader", "calls_reader", "json_reader", "tags_reader"]
 
 
 @lru_cache(64)
 def _grammar(
-    quotes: tuple[Quote, ...] = (), *, calls: bool = False, scalars: bool = False, brackets: bool = True
+    quotes: tuple[Quote, ...] = (),
+    *,
+    calls: bool = False,
+    scalars: bool = False,
+    brackets: bool = True,
+    unquoted_keys: bool = False,
 ) -> Grammar:
     """The grammar with these ``quotes`` before the plain ones: the same one for all regions that are written so."""
-    return Grammar(quotes=quotes + PLAIN_QUOTES, calls=calls, scalars=scalars, brackets=brackets)
+    return Grammar(quotes + PLAIN_QUOTES, calls, scalars, brackets, unquoted_keys)
 
 
-def json_reader(arguments: Mapping[str, Any], _ends: tuple[str, ...] = (), *, scalars: bool = False) -> NestedStructure:
+def json_reader(
+    arguments: Mapping[str, Any],
+    _ends: tuple[str, ...] = (),
+    *,
+    scalars: bool = False,
+    handler: Handler | None = None,
+    tolerates: Tolerates | None = None,
+    exact: bool = False,
+) -> BracketReader:
     """The reader of ``json``; only with ``scalars`` can a string, a number or a name be the whole value."""
     pairs = string_delimiters(arguments.get("string_delims", ()))
     quotes = tuple(Quote(opening, closing, False) for opening, closing in pairs if opening and closing)
-    return NestedStructure(_grammar(quotes, scalars=scalars))
+    grammar = _grammar(quotes, scalars=scalars, unquoted_keys=bool(arguments.get("unquoted_keys")))
+    return BracketReader(grammar, handler, tolerates, exact=exact)
 
 
-def calls_reader(arguments: Mapping[str, Any], _ends: tuple[str, ...] = ()) -> NestedStructure:
+def calls_reader(
+    arguments: Mapping[str, Any],
+    _ends: tuple[str, ...] = (),
+    *,
+    handler: Handler | None = None,
+    tolerates: Tolerates | None = None,
+    exact: bool = False,
+) -> BracketReader:
     """The reader of ``python-call-list``."""
-    return NestedStructure(_grammar(calls=True, brackets=bool(arguments.get("brackets", True))))
+    grammar = _grammar(calls=True, brackets=bool(arguments.get("brackets", True)))
+    return BracketReader(grammar, handler, tolerates, exact=exact)
 
 
 def tags_reader(arguments: Mapping[str, Any], ends: tuple[str, ...] = ()) -> Reader:

@@ -15,7 +15,7 @@ becomes false again.
 
 **The parts of the value** (told to the ``Handler``, while the text comes). Parts are told in the order of the text, and
 each only once it is certain: nothing that was told is taken back. Behind a deviation that may be read in two ways the
-reader tells nothing more, but goes on answering the first two groups of questions. Without a handler it builds no part.
+reader raises NotCertain and tells nothing more. Without a handler it builds no part.
 
 **State.** ``snapshot`` gives JSON-able data; a reader made with the same arguments restores it. ``copy`` gives a reader
 without a handler, to ask what a continuation would do.
@@ -28,6 +28,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from streamparse.stages.content.table import Check, Prepare
+
+
+class NotCertain(Exception):
+    """Nothing more can be told of the region before it has ended."""
+
+
+class TooDeep(NotCertain):
+    """Lists and objects enclose one another deeper than they are followed."""
 
 
 class Handler(Protocol):
