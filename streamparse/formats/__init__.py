@@ -49,7 +49,7 @@ def json_reader(
     exact: bool = False,
 ) -> BracketReader:
     """The reader of ``json``; only with ``scalars`` can a string, a number or a name be the whole value."""
-    pairs = string_delimiters(arguments.get("string_delims", ()))
+    pairs = string_delimiters(arguments["string_delims"]) if "string_delims" in arguments else ()
     quotes = tuple(Quote(opening, closing, False) for opening, closing in pairs if opening and closing)
     grammar = _grammar(quotes, scalars=scalars, unquoted_keys=bool(arguments.get("unquoted_keys")))
     return BracketReader(grammar, handler, tolerates, exact=exact)

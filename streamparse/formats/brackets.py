@@ -46,6 +46,7 @@ from streamparse.stages.structure.literal import overlap
 BLANKS = re.compile(r"[ \t\n\r]*+")
 WORD = re.compile(r"[\w.+-]++")
 DIALECT_KEY = re.compile(r"\w++")
+BARE_KEY_TEXT = re.compile(r"""[^:{}\[\](),"'<>=\n\r\\/#]*+""")
 BARE_KEY = re.compile(r"[\w$][\w$.-]*+")
 WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,14}")
 UNESCAPED = {quote.closing: re.compile(rf"[^{quote.closing}\\]*+") for quote in PLAIN_QUOTES}
@@ -60,11 +61,20 @@ CONSTANTS = ("true", "false", "null", "True", "False", "None")
 """Words that are values, and no numbers."""
 
 # What stands on the stack for each thing that can be open, the character that closes it, and what is due in it at its
-# beginning and after a comma. A doubled object has two braces at each end, as in a template of Python.
-LIST, OBJECT, DOUBLED, CALLS, ARGUMENTS, TUPLE = "[", "{", "D", "C", "(", "T"
-CLOSES = {LIST: "]", OBJECT: "}", DOUBLED: "}", CALLS: "]", ARGUMENTS: ")", TUPLE: ")"}
-DUE = {LIST: "value", OBJECT: "key", DOUBLED: "key", CALLS: "call", ARGUMENTS: "argument", TUPLE: "value"}
-OBJECTS = frozenset({OBJECT, DOUBLED})
+# beginning and after a comma. A doubled object has two braces at each end, as in a template of Python; in a dialect
+# whose keys have no quotes an object may be in parentheses, as the arguments of a call are.
+LIST, OBJECT, DOUBLED, PARENTHESES, CALLS, ARGUMENTS, TUPLE = "[", "{", "D", "P", "C", "(", "T"
+CLOSES = {LIST: "]", OBJECT: "}", DOUBLED: "}", PARENTHESES: ")", CALLS: "]", ARGUMENTS: ")", TUPLE: ")"}
+DUE = {
+    LIST: "value",
+    OBJECT: "key",
+    DOUBLED: "key",
+    PARENTHESES: "key",
+    CALLS: "call",
+    ARGUMENTS: "argument",
+    TUPLE: "value",
+}
+OBJECTS = frozenset({OBJECT, DOUBLED, PARENTHESES})
 # What is due after a word or a string that came where the first was due.
 AFTER = {"value": "next", "member": "next", "key": "colon", "call": "paren", "argument": "equals"}
 # The plain entries that are taken at once, by what is due and the brackets that it is due in.
@@ -525,6 +535,21 @@ class BracketReader:
             self._item_ends(text, at)
         return at
 
+    def _in_bare_key(self, text: str, at: int) -> int:
+        """Go on in a key of a dialect whose keys have no quotes, up to its colon."""
+        end = BARE_KEY_TEXT.match(text, at).end()  # type: ignore[union-attr]
+        if self._handler is not None:
+            self._text.append(text[at:end])
+        if end < len(text):
+            if self._handler is not None:
+                key = "".join(self._text).rstrip()
+                self._text.clear()
+                if DIALECT_KEY.fullmatch(key) is None:
+                    self._deviates("a key with blanks" if " " in key else "a key without quotes")
+                self._handler.key(key)
+            self._state = "colon"
+        return end
+
     def _tell_word(self, word: str) -> None:
         """Tell a word that is whole: a value, a key, or a name."""
         handler = self._handler
@@ -586,6 +611,8 @@ class BracketReader:
             self._state = "member"
             self._is_sure()
             return at + 1
+        if character in "]})" and self._stack:
+            return self._between(text, at)
         if state in ITEMS:
             if (
                 len(text) - at >= plain_entries.AT_LEAST
@@ -595,9 +622,12 @@ class BracketReader:
                 return end
             if character in self._grammar.quotes_by_character and (opened := self._string_opens(text, at)):
                 return opened
-            if self._stack and (bracket := OPENS.get((state, character))) is not None:
+            if (bracket := OPENS.get((state, character))) is not None:
                 return self._opens(bracket, at)
             if self._stack and WORD.match(character):
+                if state == "key" and self._grammar.unquoted_keys:
+                    self._due, self._state, self._after_comma = state, "bare key", False
+                    return self._in_bare_key(text, at)
                 return self._word_begins(text, at)
         return self._at_rare_token(text, at)
 
@@ -613,14 +643,17 @@ class BracketReader:
             self._tolerate("doubled braces", state)
             self._stack[-1] = DOUBLED
             return at + 1
+        if character == "(" and not self._stack and self._grammar.unquoted_keys:
+            self._deviates("arguments in parentheses")
+            return self._opens(PARENTHESES, at)
         if not self._stack and not self._can_begin(character):
             self._breaks()
             self._state = "trailing"
             return len(text)
         if state in ITEMS and WORD.match(character):
             return self._word_begins(text, at)
-        if (state, character) in OPENS:
-            return self._opens(OPENS[state, character], at)
+        if (bracket := OPENS.get((state, character))) is not None:
+            return self._opens(bracket, at)
         if character == "(" and self._grammar.calls and state in TUPLES:
             if self._handler is not None:
                 raise NotCertain
@@ -872,6 +905,7 @@ STEPS = {
     "escape": BracketReader._in_escape,
     "closing": BracketReader._in_closing,
     "word": BracketReader._in_word,
+    "bare key": BracketReader._in_bare_key,
     "comment": BracketReader._in_comment,
     "second brace": BracketReader._at_second_brace,
     "done": BracketReader._in_done,

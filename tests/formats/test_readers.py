@@ -107,7 +107,7 @@ TAG_VALUES = st.text(st.sampled_from("ab <>/=\n"), max_size=8).filter(lambda tex
 TAG_TEXTS = st.lists(st.tuples(NAMES, TAG_VALUES), min_size=1, max_size=3).map(
     lambda tags: "".join(f"\n<parameter={key}>\n{value}\n</parameter>" for key, value in tags) + "\n"
 )
-BODIES = st.one_of(
+BODIES: st.SearchStrategy[tuple[str, dict[str, Any], str]] = st.one_of(
     st.tuples(st.just("json"), st.just({}), JSON_TEXTS),
     st.tuples(st.just("json"), st.just(GEMMA), GEMMA_VALUES.map(gemma)),
     st.tuples(st.just("python-call-list"), st.just({}), CALL_LISTS),
