@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from streamparse.formats.brackets import BracketReader, Grammar, Tolerates
+from streamparse.formats.bracket_grammar import Grammar, Tolerates
+from streamparse.formats.brackets import BracketReader
 from streamparse.formats.reader import Format, Handler, MakeReader, Reader
 from streamparse.formats.strings import PLAIN_QUOTES, Quote
 from streamparse.stages.content import CONTENT_PARSERS

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from streamparse import formats
-from streamparse.formats.brackets import Tolerates
+from streamparse.formats.bracket_grammar import Tolerates
 from streamparse.stages.content.json_dialect import string_delimiters
 from streamparse.stages.deltas.document import CallDocument
 from streamparse.stages.deltas.lines_reader import LinesReader
