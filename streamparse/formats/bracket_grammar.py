@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from streamparse.formats import whole
 from streamparse.formats.strings import PLAIN_QUOTES, Quote, StringForm, form_of
 from streamparse.stages.content import plain_entries
 from streamparse.stages.content.python_call_list import MAX_DEPTH
@@ -86,3 +88,10 @@ class Grammar:
         put(self, "marks", marks)
         put(self, "depth_at_most", MAX_DEPTH if self.calls else DEPTH_AT_MOST)
         put(self, "single_quotes", "".join(quote.opening for quote in self.quotes if len(quote.opening) == 1))
+
+    @property
+    def whole(self) -> re.Pattern[str] | None:
+        """Matches a whole value of the grammar; None where strings may be written otherwise."""
+        if self.calls:
+            return whole.call()
+        return None if self.marks else whole.json_object()

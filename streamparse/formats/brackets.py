@@ -387,7 +387,7 @@ class BracketReader:
             if character in self._grammar.quotes_by_character and (opened := self._string_opens(text, at)):
                 return opened
             if (bracket := OPENS.get((state, character))) is not None:
-                return self._opens(bracket, at)
+                return self._opens(bracket, at) if self._stack else self._value_opens(bracket, text, at)
             if self._stack and WORD.match(character):
                 if state == "key" and self._grammar.unquoted_keys:
                     self._due, self._state, self._after_comma = state, "bare key", False
@@ -415,7 +415,7 @@ class BracketReader:
         if state in ITEMS and WORD.match(character):
             return self._word_begins(text, at)
         if (bracket := OPENS.get((state, character))) is not None:
-            return self._opens(bracket, at)
+            return self._opens(bracket, at) if self._stack else self._value_opens(bracket, text, at)
         if character == "(" and self._grammar.calls and state in TUPLES:
             if self._parts is not None:
                 raise NotCertain
@@ -467,6 +467,15 @@ class BracketReader:
         if grammar.calls:
             return character == "["
         return character in "[{" or (grammar.scalars and WORD.match(character) is not None)
+
+    def _value_opens(self, what: str, text: str, at: int) -> int:
+        """The outermost bracket; where all of the value is there already, it is passed over."""
+        pattern = self._grammar.whole
+        if self._parts is None and pattern is not None and (match := pattern.match(text, at)) is not None:
+            self._due, self._state, self.begins, at = "value", "done", True, match.end()
+            self.end = self._length - (len(text) - at)
+            return at
+        return self._opens(what, at)
 
     def _opens(self, what: str, at: int) -> int:
         if self._stack:
