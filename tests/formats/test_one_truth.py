@@ -186,3 +186,11 @@ def test_dialects_that_models_make_of_a_format_are_read(family: str, text: str, 
         for deltas in (False, True):
             message, _ = parsed(family, text, size, deltas=deltas)
             assert [call["function"]["arguments"] for call in message.get("tool_calls", [])] == [arguments]
+
+
+@pytest.mark.parametrize("deltas", [False, True])
+def test_a_list_of_calls_in_another_list_is_one_list_of_calls(deltas: bool) -> None:
+    text = '<tool_call>\n[[{"name": "f", "arguments": {"a": 1}}], {"name": "f", "arguments": {}}]\n</tool_call>'
+    message, events = parsed("qwen3", text, 5, deltas=deltas)
+    assert [call["function"]["arguments"] for call in message["tool_calls"]] == [{"a": 1}, {}]
+    assert given_out(events) == ({0: '{"a":1}', 1: "{}"} if deltas else {})
