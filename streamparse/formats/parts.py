@@ -15,6 +15,8 @@ from streamparse.formats.bracket_grammar import OBJECT, VALUES, Grammar, Tolerat
 from streamparse.formats.compact import COMPACT_WORD, SLOT, compact, string_body
 from streamparse.formats.escapes import read_escape
 from streamparse.formats.reader import Handler, NotCertain
+from streamparse.formats.reading import Reading
+from streamparse.formats.scalars import read_scalar
 from streamparse.formats.strings import (
     LOOSE_BACKSLASH,
     PYTHON_ESCAPE,
@@ -24,8 +26,6 @@ from streamparse.formats.strings import (
     compact_piece,
     unusual_kind,
 )
-from streamparse.repair.reading import Reading
-from streamparse.repair.scalars import read_scalar
 from streamparse.stages.content import plain_entries
 from streamparse.stages.content.python_call_list import NAME
 from streamparse.stages.content.python_call_list import Reader as CallsParser

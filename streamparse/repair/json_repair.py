@@ -28,11 +28,11 @@ from dataclasses import replace
 from typing import Any
 
 from streamparse.errors import ContentError
+from streamparse.formats.reading import Reading
+from streamparse.formats.scalars import MENDED_NUMBERS
 from streamparse.repair.listed_calls import mend_listed_calls
 from streamparse.repair.nested import TOO_MANY, Grammar, NestedReader
 from streamparse.repair.outcome import Damaged, Mended
-from streamparse.repair.reading import Reading
-from streamparse.repair.scalars import MENDED_NUMBERS
 from streamparse.repair.strings import Quote
 from streamparse.stages.content.json_dialect import string_delimiters
 

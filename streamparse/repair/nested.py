@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.errors import LimitError
+from streamparse.formats.reading import Reading
+from streamparse.formats.scalars import read_scalar
 from streamparse.limits import how_to_raise
 from streamparse.repair.frame import Frame
-from streamparse.repair.reading import Reading
-from streamparse.repair.scalars import read_scalar
 from streamparse.repair.strings import DOUBLE, SINGLE, Quote, closing_after, read_string
 from streamparse.stages.content import plain_entries
 
@@ -155,6 +155,8 @@ class NestedReader:
     def _ends_string(self, after: int, frame: Frame | None) -> bool:
         """Whether a string may end at a place: at a comma or bracket, or where another item begins without a comma."""
         text = self.reading.text
+        if text.startswith(("#", "//"), after):
+            return False  # a tag or an address that is quoted, rather than a comment that hides the rest of the string
         place = self.reading.skip(after)
         if place == len(text) or text[place] in ENDS_STRING or (frame is not None and text[place] == frame.closing):
             return True

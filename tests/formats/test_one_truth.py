@@ -35,7 +35,36 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("kmn"), inner, max_size=3),
     max_leaves=5,
 )
-ARGUMENTS = st.dictionaries(st.sampled_from(["a", "b_c", "path", "n1"]), VALUES, max_size=4)
+KEYS = [
+    "first",
+    "second",
+    "third",
+    "size",
+    "mode",
+    "owner",
+    "label",
+    "color",
+    "depth",
+    "width",
+    "note",
+    "unit",
+    "total",
+]
+
+
+def with_keys_of_their_own(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The same with no key twice: where a fault joins two objects, the last of equal keys would win."""
+    names = (f"{key}_{number}" for number in "123456789" for key in KEYS)
+
+    def renamed(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {next(names): renamed(item) for item in value.values()}
+        return [renamed(item) for item in value] if isinstance(value, list) else value
+
+    return {key: renamed(value) for key, value in arguments.items()}
+
+
+ARGUMENTS = st.dictionaries(st.sampled_from(["a", "b_c", "path", "n1"]), VALUES, max_size=4).map(with_keys_of_their_own)
 
 
 def gemma(value: Any) -> str:
@@ -194,3 +223,14 @@ def test_a_list_of_calls_in_another_list_is_one_list_of_calls(deltas: bool) -> N
     message, events = parsed("qwen3", text, 5, deltas=deltas)
     assert [call["function"]["arguments"] for call in message["tool_calls"]] == [{"a": 1}, {}]
     assert given_out(events) == ({0: '{"a":1}', 1: "{}"} if deltas else {})
+
+
+@pytest.mark.parametrize("quoted", ["#general", "//host/share", "#1"])
+@pytest.mark.parametrize("deltas", [False, True])
+def test_what_a_string_quotes_is_no_comment_that_hides_the_rest_of_it(quoted: str, deltas: bool) -> None:
+    text = f'<tool_call>\n{{"name": "f", "arguments": {{"a": "see "{quoted}" now",\n "b": 1}}}}\n</tool_call>'
+    for size in (1, 1000):
+        message, _ = parsed("qwen3", text, size, deltas=deltas)
+        assert [call["function"]["arguments"] for call in message["tool_calls"]] == [
+            {"a": f'see "{quoted}" now', "b": 1}
+        ]

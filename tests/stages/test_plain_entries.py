@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from streamparse import ResponseParser
 from streamparse.errors import ContentError
 from streamparse.formats import FORMATS
+from streamparse.formats.reading import Reading
 from streamparse.repair.nested import Grammar, NestedReader
-from streamparse.repair.reading import Reading
 from streamparse.stages.content import plain_entries
 from tests.properties.time_limit import ended_in_time
 

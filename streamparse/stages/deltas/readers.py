@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from streamparse import formats
+from streamparse.formats import calls_reader, json_reader
 from streamparse.formats.bracket_grammar import Tolerates
 from streamparse.stages.content.json_dialect import string_delimiters
 from streamparse.stages.deltas.document import CallDocument
@@ -41,7 +41,7 @@ def readings_of(field: Field, *, lenient: bool) -> tuple[Reading, ...]:
     return (own, *field.policy.alternatives) if lenient else (own,)
 
 
-def json_reader(reading: Reading, document: CallDocument, lenient: bool, tolerates: Tolerates) -> Reader | None:
+def json_parts(reading: Reading, document: CallDocument, lenient: bool, tolerates: Tolerates) -> Reader | None:
     """The reader of ``json``. Strictly, text that need not be JSON is not followed: arguments may be any text then."""
     arguments = reading.arguments
     if arguments.get("allow_non_json") and not lenient:
@@ -49,12 +49,12 @@ def json_reader(reading: Reading, document: CallDocument, lenient: bool, tolerat
     delimiters = string_delimiters(arguments.get("string_delims", ()))
     if not all(opening and closing for opening, closing in delimiters):
         return None
-    return formats.json_reader(arguments, scalars=True, handler=document, tolerates=tolerates, exact=not lenient)
+    return json_reader(arguments, scalars=True, handler=document, tolerates=tolerates, exact=not lenient)
 
 
-def call_list_reader(reading: Reading, document: CallDocument, lenient: bool, tolerates: Tolerates) -> Reader:
+def call_list_parts(reading: Reading, document: CallDocument, lenient: bool, tolerates: Tolerates) -> Reader:
     """The reader of ``python-call-list``."""
-    return formats.calls_reader(reading.arguments, handler=document, tolerates=tolerates, exact=not lenient)
+    return calls_reader(reading.arguments, handler=document, tolerates=tolerates, exact=not lenient)
 
 
 def tags_reader(reading: Reading, document: CallDocument, lenient: bool, _tolerates: Tolerates) -> Reader | None:
@@ -79,8 +79,8 @@ TOLERANT = frozenset({"json", "python-call-list"})
 """The content parsers whose readers go on where the text leaves the grammar, if that is tolerated."""
 
 READERS: dict[str, MakeReader] = {
-    "json": json_reader,
-    "python-call-list": call_list_reader,
+    "json": json_parts,
+    "python-call-list": call_list_parts,
     "xml-inline": tags_reader,
     "kv-lines": lines_reader,
 }
