@@ -45,7 +45,7 @@ from streamparse.template import (
 )
 
 if TYPE_CHECKING:
-    from streamparse.adapters.huggingface import parse_generate as parse_generate
+    from streamparse.adapters.huggingface.parse_generate import parse_generate as parse_generate
     from streamparse.grammar import Grammar as Grammar
     from streamparse.grammar import GrammarError as GrammarError
     from streamparse.grammar import to_grammar as to_grammar

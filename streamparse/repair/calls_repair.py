@@ -18,11 +18,11 @@ import re
 from typing import Any
 
 from streamparse.errors import ContentError
+from streamparse.formats.reading import Reading, TooDoubtful
 from streamparse.repair.frame import CLOSERS, Frame
 from streamparse.repair.json_repair import CLOSING_FENCE, FENCE
 from streamparse.repair.nested import Grammar, NestedReader
 from streamparse.repair.outcome import Damaged, Mended, Unmended
-from streamparse.repair.reading import Reading, TooDoubtful
 from streamparse.stages.content import SourcedDict
 from streamparse.stages.content.table import content_error
 

@@ -2,7 +2,8 @@ r"""Mends the content of ``json`` regions: one JSON value, or several one after 
 
 In comes a text that isn't JSON; out comes the value that it certainly stands for. What is mended: raw line breaks, tabs
 and control characters in strings, backslashes that start no escape, quotes that weren't escaped but come in pairs,
-single quotes, keys without quotes, Python's literals, numbers that JSON writes otherwise, commas that are missing,
+single quotes, keys without quotes or, in a dialect, with blanks, arguments in parentheses, line breaks that are spelled
+``\n`` between tokens, Python's literals, numbers that JSON writes otherwise, commas that are missing,
 doubled or trailing, equals signs for colons, doubled braces, comments, wrong or additional brackets at the end, a code
 fence around the value or the word ``json`` before it, text after it, and several values, which become a list. In a
 dialect, a string delimiter inside a string is a quote character.
@@ -27,11 +28,11 @@ from dataclasses import replace
 from typing import Any
 
 from streamparse.errors import ContentError
+from streamparse.formats.reading import Reading
+from streamparse.formats.scalars import MENDED_NUMBERS
 from streamparse.repair.listed_calls import mend_listed_calls
 from streamparse.repair.nested import TOO_MANY, Grammar, NestedReader
 from streamparse.repair.outcome import Damaged, Mended
-from streamparse.repair.reading import Reading
-from streamparse.repair.scalars import MENDED_NUMBERS
 from streamparse.repair.strings import Quote
 from streamparse.stages.content.json_dialect import string_delimiters
 

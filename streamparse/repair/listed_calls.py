@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from streamparse.errors import ContentError
+from streamparse.formats.reading import Reading
 from streamparse.repair.frame import CLOSERS
 from streamparse.repair.outcome import Mended, Unmended
-from streamparse.repair.reading import Reading
 
 STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"|["\[\]{}]', re.DOTALL)
 NAME = re.compile(r'"(?:tool_)?name"\s*+:\s*+"([^"\\]++)"')

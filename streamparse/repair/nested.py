@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamparse.errors import LimitError
+from streamparse.formats.reading import Reading
+from streamparse.formats.scalars import read_scalar
 from streamparse.limits import how_to_raise
 from streamparse.repair.frame import Frame
-from streamparse.repair.reading import Reading
-from streamparse.repair.scalars import read_scalar
 from streamparse.repair.strings import DOUBLE, SINGLE, Quote, closing_after, read_string
 from streamparse.stages.content import plain_entries
 
 BARE_KEY = re.compile(r"[\w$][\w$.-]*+")
 DIALECT_KEY = re.compile(r"\w++")
+DIALECT_KEY_TEXT = re.compile(r"""[\w$][^:{}\[\](),"'<>=\n\r\\/#]*+""")
 ARGUMENT = re.compile(r"[A-Za-z_]\w*+\s*+=(?!=)")
 TRIPLES = (Quote('"""', '"""'), Quote("'''", "'''"))
 PREFIXED = tuple(
@@ -79,11 +80,16 @@ class NestedReader:
         while True:
             value, source = None, None
             opening = self.reading.text[self.reading.position : self.reading.position + 1]
-            if opening in ("[", "{") or (opening == "(" and self._grammar.python):
+            in_parentheses = opening == "(" and self._grammar.unquoted_keys and not stack
+            if opening in ("[", "{") or (opening == "(" and self._grammar.python) or in_parentheses:
                 if len(stack) >= self._grammar.depth_limit:
                     raise too_deep(self._grammar.depth_limit, self.reading.position)
                 self.reading.position += 1
-                stack.append(Frame(opening))
+                if in_parentheses:
+                    self.reading.mends("arguments in parentheses")
+                stack.append(Frame("{" if in_parentheses else opening))
+                if in_parentheses:
+                    stack[-1].closing = ")"
                 if self._item_follows(stack, first=True):
                     continue
                 value = self._closed(stack.pop())
@@ -149,8 +155,10 @@ class NestedReader:
     def _ends_string(self, after: int, frame: Frame | None) -> bool:
         """Whether a string may end at a place: at a comma or bracket, or where another item begins without a comma."""
         text = self.reading.text
+        if text.startswith(("#", "//"), after):
+            return False  # a tag or an address that is quoted, rather than a comment that hides the rest of the string
         place = self.reading.skip(after)
-        if place == len(text) or text[place] in ENDS_STRING:
+        if place == len(text) or text[place] in ENDS_STRING or (frame is not None and text[place] == frame.closing):
             return True
         if self._grammar.python:
             return text[place] == ")" or self._argument_or_string_at(place, frame, spaced=place > after)
@@ -265,7 +273,7 @@ class NestedReader:
 
     def _closed(self, frame: Frame) -> Any:
         """Give the value of a frame that has been closed."""
-        if frame.closing == ")":
+        if frame.closing == ")" and isinstance(frame.value, list):
             if len(frame.value) == 1 and not frame.commas:
                 return frame.value[0]
             self.reading.mends("a tuple")
@@ -280,12 +288,13 @@ class NestedReader:
             if quote == SINGLE and not self._grammar.python:
                 reading.mends("single quotes")
         else:
-            match = BARE_KEY.match(reading.text, reading.position)
+            of_key = DIALECT_KEY_TEXT if self._grammar.unquoted_keys else BARE_KEY
+            match = of_key.match(reading.text, reading.position)
             if match is None:
                 reading.fail("expected a key")
-            key = match[0]
+            key = match[0].rstrip()
             if not (self._grammar.unquoted_keys and DIALECT_KEY.fullmatch(key)):
-                reading.mends("a key without quotes")
+                reading.mends("a key with blanks" if " " in key else "a key without quotes")
             self._bare_keys = True
             reading.position = match.end()
         reading.blanks()

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from streamparse.repair.reading import Reading
+from streamparse.formats.reading import Reading
 
 Ends = Callable[[int], bool]
 """Whether what follows a place lets a string end there."""

@@ -49,6 +49,24 @@ def calls_in(value: Any) -> Iterator[dict[str, Any]]:
                 yield item
 
 
+def without_lists_in_lists(items: list[Any]) -> list[Any]:
+    """The items of a list of calls, where models put lists of calls in it the calls of these.
+
+    >>> without_lists_in_lists([[{"name": "f"}], [], {"name": "g"}])
+    [{'name': 'f'}, {'name': 'g'}]
+    """
+    if not any(isinstance(item, list) for item in items):
+        return items
+    found, pending = [], items[::-1]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, list):
+            pending += item[::-1]
+        else:
+            found.append(item)
+    return found
+
+
 def function_of(call: dict[str, Any]) -> Any:
     """The part of a call that has its name and arguments."""
     return call.get("function", call)

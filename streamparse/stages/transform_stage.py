@@ -12,7 +12,7 @@ from typing import Any
 from streamparse.errors import ContentError, LimitError, ParseError
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.repair.outcome import Unmended
-from streamparse.stages.calls import as_calls, check_calls
+from streamparse.stages.calls import as_calls, check_calls, without_lists_in_lists
 from streamparse.stages.content_stage import located
 from streamparse.stages.deltas import DeltaStage
 from streamparse.stages.deltas.partial import partial_calls
@@ -149,7 +149,7 @@ class TransformStage:
         faults: list[Unmended] = []
         left_out = {fault.index for fault in region.faults}
         places = (place for place in count() if place not in left_out)
-        for item, place in zip(items, places, strict=False):
+        for item, place in zip(without_lists_in_lists(items), places, strict=False):
             try:
                 call = self._schemas.cast(as_calls(item, region.captures, shape, self._schemas.names), lenient=True)
                 check_calls(call)

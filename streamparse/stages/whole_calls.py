@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from streamparse.stages.structure.table import STRUCTURES
+from streamparse.formats import FORMATS
 from streamparse.template.model import Field
 
 LISTS = frozenset({"json", "python-call-list"})
@@ -32,7 +32,7 @@ def whole_calls(field: Field, text: str, *, cut_off: bool = True) -> WholeCalls 
     for content, arguments in readings:
         if content not in LISTS:
             continue
-        reader = STRUCTURES[content](arguments)
+        reader = FORMATS[content].new_reader(arguments, ())
         reader.feed(text)
         whole = reader.whole_items
         if not cut_off and text.rstrip().endswith(ENDS_OF_CALLS):

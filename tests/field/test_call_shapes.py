@@ -174,7 +174,7 @@ def test_tuples_anywhere_in_a_value(form: Form) -> None:
     [
         ("<|tool_call>f{a:1}<tool_call|>", {"tool_calls": [call("f", a=1)]}, 0),
         ("Use <|tool_call>f for it.", {"content": "Use <|tool_call>f for it."}, 0),
-        ("<|tool_call>call:f(a=1)<tool_call|>Hi", {"content": "Hi"}, 1),
+        ("<|tool_call>call:f(a=1)<tool_call|>Hi", {"content": "Hi", "tool_calls": [call("f", a=1)]}, 0),
     ],
 )
 def test_other_openings_of_gemma(text: str, message: dict[str, Any], problems: int) -> None:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from streamparse import ResponseParser
 from streamparse.errors import ContentError
+from streamparse.formats import FORMATS
+from streamparse.formats.reading import Reading
 from streamparse.repair.nested import Grammar, NestedReader
-from streamparse.repair.reading import Reading
 from streamparse.stages.content import plain_entries
-from streamparse.stages.structure import STRUCTURES
 from tests.properties.time_limit import ended_in_time
 
 WHOLE = ['"a": 1', '"b":"x, y"', '"c": [1, {}]', '{"d": "e"}', "[[2], 3]", "x = 7", "y='z'", "true", "-0", "1.50"]
@@ -61,7 +61,7 @@ def one_by_one(run: Callable[[], Any]) -> tuple[Any, Any]:
 )
 def test_what_is_known_of_a_structure_is_the_same(content: str, begin: str, text: str) -> None:
     def known() -> Any:
-        reader = STRUCTURES[content]({})
+        reader = FORMATS[content].new_reader({}, ())
         reader.feed(begin + text)
         facts = "begins", "inside", "complete", "end", "whole_items", "broken", "tolerances"
         return {fact: getattr(reader, fact) for fact in facts}

@@ -28,7 +28,7 @@ from typing import Any
 
 from streamparse.adapters.openai.unreadable import unreadable_end
 from streamparse.events import RawEvent
-from streamparse.stages.deltas.compact import compact
+from streamparse.formats.compact import compact
 
 Event = RawEvent
 Entry = dict[str, Any]

@@ -23,7 +23,7 @@ from typing import Any
 from streamparse.adapters.openai.calls import CallDeltas
 from streamparse.adapters.openai.texts import TextField, text_field
 from streamparse.events import RawEvent
-from streamparse.stages.deltas.compact import compact
+from streamparse.formats.compact import compact
 from streamparse.stages.deltas.plan import is_call_field
 from streamparse.template import ResponseTemplate, TemplateSource, load_response_template
 from streamparse.template.model import Field

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from streamparse.stages.deltas.compact import compact
+from streamparse.formats.compact import compact
 from streamparse.stages.deltas.places import ArgumentsPlace, Inner, Place, TextFate, Whole
 from streamparse.stages.schema_typing import ToolSchemas
 

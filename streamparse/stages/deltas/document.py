@@ -9,15 +9,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from streamparse.formats.compact import compact
+from streamparse.formats.reader import NotCertain
 from streamparse.stages.deltas.arguments import Arguments, ToolArguments
 from streamparse.stages.deltas.call import Call, id_of
-from streamparse.stages.deltas.compact import compact
 from streamparse.stages.deltas.plan import CallSource
 from streamparse.template.policy import Path
-
-
-class NotCertain(Exception):
-    """Nothing more can be said of the region before it has ended."""
 
 
 class Nothing:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from streamparse.errors import ParseError
-from streamparse.stages.deltas.document import CallDocument, NotCertain
+from streamparse.formats.reader import NotCertain
+from streamparse.stages.deltas.document import CallDocument
 from streamparse.stages.structure.literal import overlap
 
 

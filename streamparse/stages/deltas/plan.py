@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from streamparse.stages.calls import known_name
@@ -23,6 +23,19 @@ Paths = tuple[Path, ...]
 def never(_key: str) -> bool:
     """No key names a call."""
     return False
+
+
+@lru_cache(256)
+def roles_of(ids: Paths, names: Paths, arguments: Paths) -> dict[Path, str]:
+    """What is at each path; made once for the regions of a field, and not to be changed."""
+    return {**dict.fromkeys(ids, "id"), **dict.fromkeys(names, "name"), **dict.fromkeys(arguments, "arguments")}
+
+
+@lru_cache(256)
+def on_the_way_to(ids: Paths, names: Paths, arguments: Paths) -> frozenset[Path]:
+    """The beginnings of the paths."""
+    paths = (*ids, *names, *arguments)
+    return frozenset(path[:length] for path in paths for length in range(1, len(path)))
 
 
 @dataclass(frozen=True)
@@ -47,19 +60,15 @@ class CallSource:
     names_by: Callable[[str], bool] = never
     writes_ids: bool = False
 
-    @cached_property
+    @property
     def roles(self) -> dict[Path, str]:
         """What stands at each path: ``id``, ``name`` or ``arguments``."""
-        return {
-            **dict.fromkeys(self.ids, "id"),
-            **dict.fromkeys(self.names, "name"),
-            **dict.fromkeys(self.arguments, "arguments"),
-        }
+        return roles_of(self.ids, self.names, self.arguments)
 
-    @cached_property
+    @property
     def on_the_way(self) -> frozenset[Path]:
         """The paths of objects in which a part of the call is."""
-        return frozenset(path[:length] for path in self.roles for length in range(1, len(path)))
+        return on_the_way_to(self.ids, self.names, self.arguments)
 
     def tool(self, name: str, tools: Collection[str]) -> str:
         """The tool that a name stands for."""

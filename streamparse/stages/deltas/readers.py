@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from streamparse.formats import calls_reader, json_reader
+from streamparse.formats.bracket_grammar import Tolerates
 from streamparse.stages.content.json_dialect import string_delimiters
-from streamparse.stages.deltas.call_list_reader import CallListReader
 from streamparse.stages.deltas.document import CallDocument
-from streamparse.stages.deltas.json_reader import JsonReader
 from streamparse.stages.deltas.lines_reader import LinesReader
 from streamparse.stages.deltas.tag_values import TagValues
 from streamparse.stages.deltas.tags_reader import TagsReader
@@ -27,8 +27,11 @@ class Reader(Protocol):
         """The text has ended; raises NotCertain where that leaves the value open."""
 
 
-MakeReader = Callable[[Reading, CallDocument, bool], Reader | None]
-"""A reading, the document, and whether reading is lenient, to a new reader; None where only the whole text tells."""
+MakeReader = Callable[[Reading, CallDocument, bool, Tolerates], Reader | None]
+"""A reading, the document, whether reading is lenient, and what is tolerated, to a new reader.
+
+None where only the whole text tells.
+"""
 
 
 def readings_of(field: Field, *, lenient: bool) -> tuple[Reading, ...]:
@@ -38,7 +41,7 @@ def readings_of(field: Field, *, lenient: bool) -> tuple[Reading, ...]:
     return (own, *field.policy.alternatives) if lenient else (own,)
 
 
-def json_reader(reading: Reading, document: CallDocument, lenient: bool) -> Reader | None:
+def json_parts(reading: Reading, document: CallDocument, lenient: bool, tolerates: Tolerates) -> Reader | None:
     """The reader of ``json``. Strictly, text that need not be JSON is not followed: arguments may be any text then."""
     arguments = reading.arguments
     if arguments.get("allow_non_json") and not lenient:
@@ -46,15 +49,15 @@ def json_reader(reading: Reading, document: CallDocument, lenient: bool) -> Read
     delimiters = string_delimiters(arguments.get("string_delims", ()))
     if not all(opening and closing for opening, closing in delimiters):
         return None
-    return JsonReader(document, delimiters, unquoted_keys=bool(arguments.get("unquoted_keys")), lenient=lenient)
+    return json_reader(arguments, scalars=True, handler=document, tolerates=tolerates, exact=not lenient)
 
 
-def call_list_reader(reading: Reading, document: CallDocument, lenient: bool) -> Reader:
+def call_list_parts(reading: Reading, document: CallDocument, lenient: bool, tolerates: Tolerates) -> Reader:
     """The reader of ``python-call-list``."""
-    return CallListReader(document, brackets=bool(reading.arguments.get("brackets", True)), lenient=lenient)
+    return calls_reader(reading.arguments, handler=document, tolerates=tolerates, exact=not lenient)
 
 
-def tags_reader(reading: Reading, document: CallDocument, lenient: bool) -> Reader | None:
+def tags_reader(reading: Reading, document: CallDocument, lenient: bool, _tolerates: Tolerates) -> Reader | None:
     """The reader of ``xml-inline``; where repeated keys are collected, or the shape is unknown, there is none."""
     arguments = reading.arguments
     outline = tag_outline(arguments.get("tag_pattern", ""))
@@ -66,15 +69,18 @@ def tags_reader(reading: Reading, document: CallDocument, lenient: bool) -> Read
     return TagsReader(document, values, outline, lenient=lenient)
 
 
-def lines_reader(reading: Reading, document: CallDocument, _lenient: bool) -> Reader | None:
+def lines_reader(reading: Reading, document: CallDocument, _lenient: bool, _tolerates: Tolerates) -> Reader | None:
     """The reader of ``kv-lines``."""
     separator = reading.arguments.get("line_sep", "\n")
     return LinesReader(document, reading.parse, separator) if separator and document.takes_arguments else None
 
 
+TOLERANT = frozenset({"json", "python-call-list"})
+"""The content parsers whose readers go on where the text leaves the grammar, if that is tolerated."""
+
 READERS: dict[str, MakeReader] = {
-    "json": json_reader,
-    "python-call-list": call_list_reader,
+    "json": json_parts,
+    "python-call-list": call_list_parts,
     "xml-inline": tags_reader,
     "kv-lines": lines_reader,
 }

@@ -8,14 +8,15 @@ from contextlib import suppress
 from typing import Any
 
 from streamparse.errors import ContentError
+from streamparse.formats.brackets import BracketReader
+from streamparse.formats.compact import compact
+from streamparse.formats.reader import NotCertain
 from streamparse.stages.calls import calls_in, function_of
 from streamparse.stages.deltas.arguments import ToolArguments
-from streamparse.stages.deltas.bracket_reader import BracketReader
 from streamparse.stages.deltas.call import Call, id_of
-from streamparse.stages.deltas.compact import compact
-from streamparse.stages.deltas.document import CallDocument, NotCertain
+from streamparse.stages.deltas.document import CallDocument
 from streamparse.stages.deltas.plan import call_source
-from streamparse.stages.deltas.readers import READERS, Reader, readings_of
+from streamparse.stages.deltas.readers import READERS, TOLERANT, Reader, readings_of
 from streamparse.stages.deltas.tags_reader import TagsReader
 from streamparse.stages.deltas.walk import PointReader, Steps, Walk
 from streamparse.stages.region import RegionEnd
@@ -49,7 +50,10 @@ class RegionDeltas:
         self._made_id = made_id
         self._known: dict[int, Steps] = {} if known is None else known
         self._lenient = lenient
-        self._readings = list(readings_of(field, lenient=lenient))
+        readings = list(enumerate(readings_of(field, lenient=lenient)))
+        again = [reading for reading in readings if lenient and reading[1].content in TOLERANT]
+        self._readings = readings + again  # those whose readers tolerate faults, once none reads the text without any
+        self._faultless = len(again)  # how many readings are left when faults are tolerated
         self._reading = -1  # which of them is followed
         self._unread: list[str] = []  # the text so far, while another reading may come to it
         self._taken = 0  # calls before this one have ended, and all of them has been given out
@@ -172,15 +176,18 @@ class RegionDeltas:
     def _begin_reading(self) -> None:
         """Begin with the first of the readings left that can be followed; whatever was found before is forgotten."""
         while self._readings and self._reader is None:
-            reading = self._readings.pop(0)
-            self._reading += 1
+            self._reading, reading = self._readings.pop(0)
             source = call_source(self.field, reading.content, self.captures, lenient=self._lenient)
             if source is not None and reading.content in READERS:
                 self._document = CallDocument(source, self._tools, makes_ids=self._made_id is not None)
                 self._calls = self._document.calls
                 with suppress(NotCertain):
-                    self._reader = READERS[reading.content](reading, self._document, self._lenient)
+                    self._reader = READERS[reading.content](reading, self._document, self._lenient, self._tolerates)
                     self._points = self._reader if isinstance(self._reader, BracketReader | TagsReader) else None
+
+    def _tolerates(self, _fault: str) -> bool:
+        """Whether to go on where the text leaves the grammar: where no reading reads it as it should be read."""
+        return self._lenient and (self._has_given() or len(self._readings) < self._faultless)
 
     def _events(self, call: Call) -> Iterator[Event]:
         """The event of what is new of a call, if anything is."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
+from streamparse.formats import json_reader
+from streamparse.formats.compact import string_body
+from streamparse.formats.reader import NotCertain, TooDeep
 from streamparse.stages.content import tag_parts as parts
 from streamparse.stages.content.tag_scanner import KIND_GROUPS, after_line_break, tag_finder, without_line_break
 from streamparse.stages.content.tag_shape import TagShape
 from streamparse.stages.content.xml_inline import IS_TEXT
-from streamparse.stages.deltas.compact import string_body
-from streamparse.stages.deltas.document import CallDocument, NotCertain, Nothing
-from streamparse.stages.deltas.json_reader import JsonReader, TooDeep
+from streamparse.stages.deltas.document import CallDocument, Nothing
 from streamparse.stages.deltas.places import Place, TextFate
 
 PYTHON_SPACE = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
@@ -153,7 +154,7 @@ class JsonOrText:
         self._edges = edges
         self._whole = WholeValue(values, head, closing)
         self._start = ""
-        self._reader = JsonReader(Nothing())
+        self._reader = json_reader({}, scalars=True, handler=Nothing(), exact=True)
         self._text: TextValue | None = None
 
     def take(self, text: str) -> None:

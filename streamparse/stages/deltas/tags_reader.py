@@ -13,8 +13,9 @@ from functools import lru_cache
 from typing import Any
 
 from streamparse.errors import ParseError
-from streamparse.stages.deltas.compact import Passing, search_for_other, string_body
-from streamparse.stages.deltas.document import CallDocument, NotCertain
+from streamparse.formats.compact import Passing, search_for_other, string_body
+from streamparse.formats.reader import NotCertain
+from streamparse.stages.deltas.document import CallDocument
 from streamparse.stages.deltas.tag_values import TagValue, TagValues
 from streamparse.stages.structure.literal import overlap
 from streamparse.stages.structure.tag_outline import TOO_LONG, TagOutline

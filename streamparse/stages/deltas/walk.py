@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from streamparse.formats.brackets import CONSTANTS, POINT_AT_MOST, WORD
+from streamparse.formats.compact import SLOT, Passing
+from streamparse.formats.reader import NotCertain
 from streamparse.stages.deltas.arguments import Arguments
-from streamparse.stages.deltas.bracket_reader import CONSTANTS, POINT_AT_MOST, WORD
-from streamparse.stages.deltas.compact import SLOT, Passing
-from streamparse.stages.deltas.document import NotCertain
 
 PART = re.compile(r"[-+.\w]++|[^-+.\w]++")
 """What a text that is longer than tokens are is cut into."""

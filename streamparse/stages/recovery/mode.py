@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from streamparse.formats import FORMATS
 from streamparse.stages.recovery.either import EitherStructure
 from streamparse.stages.recovery.terminators import terminators_of
-from streamparse.stages.structure import STRUCTURES, Structure
-from streamparse.stages.structure.table import tags_structure
+from streamparse.stages.structure import Structure
 from streamparse.template.model import Field, Watched
 
 if TYPE_CHECKING:
@@ -57,12 +57,10 @@ class Mode(Protocol):
 def structure_of(field: Field) -> Structure:
     """A reader for the text of one region of the field, by whichever of its readings the text fits."""
     first = _reader(field, field.content, field.content_arguments)
-    readings = (reading for reading in field.policy.alternatives if reading.content in STRUCTURES)
+    readings = (reading for reading in field.policy.alternatives if reading.content in FORMATS)
     others = [_reader(field, reading.content, reading.arguments) for reading in readings]
     return EitherStructure([first, *others]) if others else first
 
 
 def _reader(field: Field, content: str, arguments: Mapping[str, Any]) -> Structure:
-    if content == "xml-inline":
-        return tags_structure(arguments, ends=terminators_of(field.close))
-    return STRUCTURES[content](arguments)
+    return FORMATS[content].new_reader(arguments, terminators_of(field.close))

@@ -1,9 +1,5 @@
-"""Structure readers: what is known of a structured region's text while it is being written.
+"""What is known of a structured region's text while it is being written: the readers behind ``streamparse.formats``."""
 
-In comes the text of a region, in any pieces; ``STRUCTURES`` has a reader for each content parser of structured text.
-"""
+from streamparse.formats.reader import Reader as Structure
 
-from streamparse.stages.structure.protocol import MakeStructure, Structure
-from streamparse.stages.structure.table import STRUCTURES
-
-__all__ = ["STRUCTURES", "MakeStructure", "Structure"]
+__all__ = ["Structure"]

@@ -328,7 +328,7 @@ MENDABLE = [
     (template("xml-inline", {"tag_pattern": TAG}), "<p=a>\nends with </p> here.\n</p>", {"a": "ends with </p> here."}),
     (template("xml-inline", {"tag_pattern": TAG}), "<p=a>\n/tmp\n<p=b>\nhi\n</p>", {"a": "/tmp", "b": "hi"}),
     (template("xml-inline", {"tag_pattern": TAG}), "<p=a>\n/tmp\n", {"a": "/tmp"}),
-    (template("json", GEMMA), '{a:<|"|>f(<|"|>x<|"|>)<|"|>}', {"a": 'f(<|"|>x<|"|>)'}),
+    (template("json", GEMMA), '{a:<|"|>f(<|"|>x<|"|>)<|"|>}', {"a": 'f("x")'}),
     (template("json", GEMMA), '{a:<|"|>look<|"|>b:90}', {"a": "look", "b": 90}),
     (template("json"), '{"a": "he said "hi" to me"}', {"a": 'he said "hi" to me'}),
     (template("json"), '{"a": "x\ty", "b": 1}', {"a": "x\ty", "b": 1}),

@@ -13,9 +13,10 @@ from streamparse.errors import ContentError
 from streamparse.stages.content.table import content_error
 
 JSON_BLANKS = re.compile(r"[ \t\n\r]*+")
+ESCAPED_BLANKS = re.compile(r"(?:\\[nrt])++")
 OTHER_BLANKS = re.compile(r"[\s\ufeff\u200b]++")
 COMMENT_STARTS = ("//", "/*", "#")
-NEVER_SKIPPED = frozenset(map(chr, range(33, 127))) - {"/", "#"}
+NEVER_SKIPPED = frozenset(map(chr, range(33, 127))) - {"/", "#", "\\"}
 
 LOOKS_PER_CHARACTER = 8
 LOOKS_AT_LEAST = 4096
@@ -67,6 +68,9 @@ class Reading:
         end = self.skip(self.position)
         if end > self.position:
             between = self.text[self.position : end]
+            if "\\" in between and (unescaped := ESCAPED_BLANKS.sub("", between)) != between:
+                self.mends("an escape outside strings")
+                between = unescaped
             if between.strip():
                 self.mends("a comment")
             elif between.strip(" \t\n\r"):
@@ -83,7 +87,7 @@ class Reading:
             position = JSON_BLANKS.match(text, position).end()  # type: ignore[union-attr]
             if position == len(text):
                 break
-            if other := OTHER_BLANKS.match(text, position):
+            if other := OTHER_BLANKS.match(text, position) or ESCAPED_BLANKS.match(text, position):
                 position = other.end()
             elif not text.startswith(COMMENT_STARTS, position) or (end := self._comment_end(position)) == -1:
                 break

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamparse.stages.structure import STRUCTURES, Structure
-from streamparse.stages.structure.table import json_structure, tags_structure
+from streamparse.formats import FORMATS, Reader, json_reader, tags_reader
 from tests.properties.time_limit import ended_in_time
 
 PARAMETER = {"tag_pattern": r"<parameter=(?P<key>[^>\n]+)>\s*(?P<value>.*?)\s*</parameter>"}
@@ -20,15 +19,15 @@ ARGUMENT = {"tag_pattern": r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<va
 GEMMA = {"unquoted_keys": True, "string_delims": [['<|"|>', '<|"|>']]}
 
 
-def known(reader: Structure) -> tuple[Any, ...]:
+def known(reader: Reader) -> tuple[Any, ...]:
     return reader.begins, reader.inside, reader.complete, reader.end, reader.broken
 
 
-def all_known(reader: Structure) -> tuple[Any, ...]:
+def all_known(reader: Reader) -> tuple[Any, ...]:
     return *known(reader), reader.broken_inside, reader.tolerances, reader.whole_items
 
 
-def after(reader: Structure, *pieces: str) -> Structure:
+def after(reader: Reader, *pieces: str) -> Reader:
     for piece in pieces:
         reader.feed(piece)
     return reader
@@ -108,7 +107,7 @@ TAG_VALUES = st.text(st.sampled_from("ab <>/=\n"), max_size=8).filter(lambda tex
 TAG_TEXTS = st.lists(st.tuples(NAMES, TAG_VALUES), min_size=1, max_size=3).map(
     lambda tags: "".join(f"\n<parameter={key}>\n{value}\n</parameter>" for key, value in tags) + "\n"
 )
-BODIES = st.one_of(
+BODIES: st.SearchStrategy[tuple[str, dict[str, Any], str]] = st.one_of(
     st.tuples(st.just("json"), st.just({}), JSON_TEXTS),
     st.tuples(st.just("json"), st.just(GEMMA), GEMMA_VALUES.map(gemma)),
     st.tuples(st.just("python-call-list"), st.just({}), CALL_LISTS),
@@ -122,7 +121,7 @@ def test_a_well_written_body_is_complete_where_it_ends_and_nowhere_before(
     body: tuple[str, dict[str, Any], str], places: list[int]
 ) -> None:
     content, arguments, text = body
-    reader = STRUCTURES[content](arguments)
+    reader = FORMATS[content].new_reader(arguments, ())
     taken = 0
     for piece in cut(text, places):
         assert not (reader.complete and content in SELF_DELIMITED)
@@ -147,21 +146,21 @@ def test_cuts_do_not_matter_whatever_the_text(
     content, arguments, text = body
     place %= len(text) + 1
     text = text[:place] + noise + text[place:]
-    whole = after(STRUCTURES[content](arguments), text)
-    assert all_known(after(STRUCTURES[content](arguments), *cut(text, places))) == all_known(whole)
-    assert all_known(after(STRUCTURES[content](arguments), *text)) == all_known(whole)
+    whole = after(FORMATS[content].new_reader(arguments, ()), text)
+    assert all_known(after(FORMATS[content].new_reader(arguments, ()), *cut(text, places))) == all_known(whole)
+    assert all_known(after(FORMATS[content].new_reader(arguments, ()), *text)) == all_known(whole)
 
 
 @given(BODIES, st.integers(0, 10_000))
 def test_a_copy_and_a_snapshot_go_their_own_way(body: tuple[str, dict[str, Any], str], place: int) -> None:
     content, arguments, text = body
     place %= len(text) + 1
-    reader = after(STRUCTURES[content](arguments), text[:place])
+    reader = after(FORMATS[content].new_reader(arguments, ()), text[:place])
     before = known(reader)
     saved = json.dumps(reader.snapshot())
     copy = after(reader.copy(), text[place:])
     assert known(reader) == before
-    restored = STRUCTURES[content](arguments)
+    restored = FORMATS[content].new_reader(arguments, ())
     restored.restore(json.loads(saved))
     assert known(restored) == before
     assert all_known(after(restored, text[place:])) == all_known(copy) == all_known(after(reader, text[place:]))
@@ -170,7 +169,7 @@ def test_a_copy_and_a_snapshot_go_their_own_way(body: tuple[str, dict[str, Any],
 @given(JSON_TEXTS | st.text(st.sampled_from('{}[]":,1a.-e tru'), max_size=8), st.integers(0, 10_000))
 def test_json_that_python_reads_is_complete_and_its_beginnings_are_not(text: str, place: int) -> None:
     for part in (text, text[: place % (len(text) + 1)]):
-        reader = after(json_structure({}, scalars=True), part)
+        reader = after(json_reader({}, scalars=True), part)
         try:
             json.loads(part)
         except json.JSONDecodeError:
@@ -191,7 +190,7 @@ def test_json_is_inside_a_string_exactly_where_a_plain_scan_is(text: str, place:
             escaped = True
         elif character == '"':
             inside = not inside
-    assert after(json_structure({}), part).inside == inside
+    assert after(json_reader({}), part).inside == inside
 
 
 @pytest.mark.parametrize(
@@ -221,7 +220,7 @@ def test_json_is_inside_a_string_exactly_where_a_plain_scan_is(text: str, place:
     ],
 )
 def test_a_json_call_begins_with_a_bracket_and_what_fits_after_it(text: str, begins: bool | None) -> None:
-    assert after(json_structure({}), *text).begins is begins
+    assert after(json_reader({}), *text).begins is begins
 
 
 @pytest.mark.parametrize(
@@ -239,7 +238,7 @@ def test_a_json_call_begins_with_a_bracket_and_what_fits_after_it(text: str, beg
     ],
 )
 def test_a_call_list_begins_with_a_bracket_a_name_and_a_parenthesis(text: str, begins: bool | None) -> None:
-    assert after(STRUCTURES["python-call-list"]({}), *text).begins is begins
+    assert after(FORMATS["python-call-list"].new_reader({}, ()), *text).begins is begins
 
 
 @pytest.mark.parametrize(
@@ -253,7 +252,7 @@ def test_a_call_list_begins_with_a_bracket_a_name_and_a_parenthesis(text: str, b
     ],
 )
 def test_tags_begin_with_the_first_literal_of_their_pattern(text: str, begins: bool | None) -> None:
-    assert after(STRUCTURES["xml-inline"](PARAMETER), *text).begins is begins
+    assert after(FORMATS["xml-inline"].new_reader(PARAMETER, ()), *text).begins is begins
 
 
 @pytest.mark.parametrize(
@@ -269,7 +268,7 @@ def test_tags_begin_with_the_first_literal_of_their_pattern(text: str, begins: b
     ],
 )
 def test_what_can_be_mended_does_not_hide_where_a_json_value_ends(text: str) -> None:
-    reader = after(json_structure({}), *text, "\n")
+    reader = after(json_reader({}), *text, "\n")
     assert known(reader) == (True, False, True, len(text), False)
 
 
@@ -277,20 +276,20 @@ def test_what_can_be_mended_does_not_hide_where_a_json_value_ends(text: str) -> 
     "text", ['{"a": }', '{"a": nil}', '{"a" 1}', '{"a": [1}', '{"a": 1]', '{"a":: 1}', '{"a": 01}']
 )
 def test_what_no_reader_can_make_a_value_of_is_broken(text: str) -> None:
-    reader = after(json_structure({}), *text)
+    reader = after(json_reader({}), *text)
     assert reader.broken
     assert not reader.complete
 
 
 @pytest.mark.parametrize("text", ['```json\n{"a": 1}', "```\n[{}]", '{{"a": {"b": 1}}}', '{{"a": "}}"}}'])
 def test_a_fence_before_a_value_and_doubled_braces_are_passed_over(text: str) -> None:
-    for reader in (after(STRUCTURES["json"]({}), *text), after(STRUCTURES["json"]({}), text)):
+    for reader in (after(FORMATS["json"].new_reader({}, ()), *text), after(FORMATS["json"].new_reader({}, ()), text)):
         assert (reader.begins, reader.end, reader.broken) == (True, len(text), False)
 
 
-@pytest.mark.parametrize("text", ["```json {", "`{}`", "````\n{", "{{x}}"])
+@pytest.mark.parametrize("text", ["``` json call {", "`{}`", "{{x}}"])
 def test_what_only_looks_like_a_fence_or_a_doubled_brace_is_no_value(text: str) -> None:
-    for reader in (after(STRUCTURES["json"]({}), *text), after(STRUCTURES["json"]({}), text)):
+    for reader in (after(FORMATS["json"].new_reader({}, ()), *text), after(FORMATS["json"].new_reader({}, ()), text)):
         assert not reader.begins
         assert not reader.complete
 
@@ -303,11 +302,11 @@ def test_items_of_a_list_are_whole_where_another_follows() -> None:
         ("python-call-list", "[f(a=1), g(b=[1, ", 7),
         ("python-call-list", "[f(a=1)", None),
     ):
-        assert after(STRUCTURES[content]({}), *text).whole_items == size
+        assert after(FORMATS[content].new_reader({}, ()), *text).whole_items == size
 
 
 def test_text_after_a_json_value_leaves_its_end_known() -> None:
-    reader = after(json_structure({}), '{"a": []}; {"b": "')
+    reader = after(json_reader({}), '{"a": []}; {"b": "')
     assert (reader.end, reader.complete, reader.inside, reader.broken) == (9, False, False, False)
 
 
@@ -320,7 +319,7 @@ def test_text_after_a_json_value_leaves_its_end_known() -> None:
     ],
 )
 def test_a_string_delimiter_counts_only_where_what_follows_fits(text: str) -> None:
-    reader = after(json_structure(GEMMA), *text)
+    reader = after(json_reader(GEMMA), *text)
     assert known(reader) == (True, False, True, len(text), False)
 
 
@@ -334,7 +333,7 @@ def test_a_string_delimiter_counts_only_where_what_follows_fits(text: str) -> No
     ],
 )
 def test_what_can_be_mended_does_not_hide_where_a_call_list_ends(text: str) -> None:
-    reader = after(STRUCTURES["python-call-list"]({}), *text)
+    reader = after(FORMATS["python-call-list"].new_reader({}, ()), *text)
     assert known(reader) == (True, False, True, len(text), False)
 
 
@@ -352,11 +351,11 @@ def test_what_can_be_mended_does_not_hide_where_a_call_list_ends(text: str) -> N
     ],
 )
 def test_calls_may_stand_in_lines_without_brackets(text: str, state: tuple[Any, ...]) -> None:
-    assert known(after(STRUCTURES["python-call-list"]({"brackets": False}), *text)) == state
+    assert known(after(FORMATS["python-call-list"].new_reader({"brackets": False}, ()), *text)) == state
 
 
 def test_a_close_tag_ends_a_value_only_where_what_follows_fits() -> None:
-    reader = STRUCTURES["xml-inline"](PARAMETER)
+    reader = FORMATS["xml-inline"].new_reader(PARAMETER, ())
     after(reader, "<parameter=content>\nA block ends with </parameter>")
     assert not reader.inside
     after(reader, " here.\n")
@@ -369,8 +368,8 @@ def test_a_close_tag_ends_a_value_only_where_what_follows_fits() -> None:
 
 def test_what_follows_the_body_fits_after_a_close_tag_too() -> None:
     text = "<parameter=a>\n1\n</parameter>\n</function>"
-    assert after(tags_structure(PARAMETER), *text).inside
-    assert after(tags_structure(PARAMETER, ends=("</function>",)), *text).complete
+    assert after(tags_reader(PARAMETER), *text).inside
+    assert after(tags_reader(PARAMETER, ("</function>",)), *text).complete
 
 
 def test_tags_end_where_what_follows_the_body_stands() -> None:
@@ -378,15 +377,15 @@ def test_tags_end_where_what_follows_the_body_stands() -> None:
     body = "<parameter=a>\n1\n</parameter>\n"
     for text in (body, "\n", ""):
         for follows in ("</function>", "</tool_call>", "</function>\n</tool_call>"):
-            assert after(tags_structure(PARAMETER, ends=ends), *text, *follows).end == len(text)
+            assert after(tags_reader(PARAMETER, ends), *text, *follows).end == len(text)
     quoted = body.replace("1", "1</parameter></function> or so")
-    reader = after(tags_structure(PARAMETER, ends=ends), *quoted)
+    reader = after(tags_reader(PARAMETER, ends), *quoted)
     assert (reader.inside, reader.complete, reader.end) == (False, True, None)
     assert after(reader, *"</tool_call>").end == len(quoted)
 
 
 def test_tags_with_a_part_of_what_follows_the_body_are_complete() -> None:
-    reader = after(tags_structure(PARAMETER, ends=("</function>",)), "<parameter=a>1</parameter></func")
+    reader = after(tags_reader(PARAMETER, ("</function>",)), "<parameter=a>1</parameter></func")
     assert (reader.complete, reader.end) == (True, None)
     assert not after(reader, "x").complete
 
@@ -399,21 +398,21 @@ def test_tags_with_a_part_of_what_follows_the_body_are_complete() -> None:
     ],
 )
 def test_a_stray_tag_after_the_key_is_passed_over(text: str) -> None:
-    assert known(after(STRUCTURES["xml-inline"](ARGUMENT), *text)) == (True, False, True, None, False)
+    assert known(after(FORMATS["xml-inline"].new_reader(ARGUMENT, ()), *text)) == (True, False, True, None, False)
 
 
 def test_a_tag_that_is_not_finished_on_its_line_is_broken() -> None:
-    assert after(STRUCTURES["xml-inline"](PARAMETER), "<parameter=path\n/tmp/x\n</parameter>\n").broken
+    assert after(FORMATS["xml-inline"].new_reader(PARAMETER, ()), "<parameter=path\n/tmp/x\n</parameter>\n").broken
 
 
 def test_of_tags_of_an_unknown_shape_little_is_known() -> None:
-    reader = STRUCTURES["xml-inline"]({"tag_pattern": r"(?P<key>\w+)=(?P<value>'[^']*'|[^,)]*)"})
+    reader = FORMATS["xml-inline"].new_reader({"tag_pattern": r"(?P<key>\w+)=(?P<value>'[^']*'|[^,)]*)"}, ())
     assert reader.begins is None
     assert known(after(reader, "a='x")) == (True, False, True, None, False)
 
 
 def test_lines_are_complete_where_a_line_is() -> None:
-    reader = STRUCTURES["kv-lines"]({"line_sep": "\r\n"})
+    reader = FORMATS["kv-lines"].new_reader({"line_sep": "\r\n"}, ())
     states = []
     for character in "a: 1\r\nb":
         reader.feed(character)
@@ -429,13 +428,13 @@ def test_long_texts_are_followed_character_by_character(content: str, filler: st
     arguments = PARAMETER if content == "xml-inline" else {}
     opening = {"json": '{"a": "', "xml-inline": "<parameter=a>", "python-call-list": '[f(a="'}[content]
     text = opening + filler * (10_000 // len(filler))
-    assert all_known(after(STRUCTURES[content](arguments), *text)) == all_known(
-        after(STRUCTURES[content](arguments), text)
+    assert all_known(after(FORMATS[content].new_reader(arguments, ()), *text)) == all_known(
+        after(FORMATS[content].new_reader(arguments, ()), text)
     )
 
 
 def test_closing_tags_that_close_nothing_take_linear_time() -> None:
-    reader = tags_structure(PARAMETER, ends=("</tool_call>",))
+    reader = tags_reader(PARAMETER, ("</tool_call>",))
     with ended_in_time(20):
         reader.feed("<parameter=a>" + "</parameter>" * 500_000)
     assert reader.complete
@@ -445,7 +444,7 @@ def test_closing_tags_that_close_nothing_take_linear_time() -> None:
 @pytest.mark.parametrize("closing", ["]", "}", ")"])
 def test_closing_brackets_that_close_nothing_take_linear_time(opening: str, closing: str) -> None:
     with ended_in_time(20):
-        reader = after(json_structure({}), opening * 100_000, closing * 100_000, *[closing] * 100_000)
+        reader = after(json_reader({}), opening * 100_000, closing * 100_000, *[closing] * 100_000)
     assert reader.broken == (opening + closing != "[]")
 
 
@@ -464,5 +463,5 @@ def test_closing_brackets_that_close_nothing_take_linear_time(opening: str, clos
 )
 def test_what_is_wrong_before_the_end_is_told_from_what_is_wrong_at_it(text: str, broken_inside: bool) -> None:
     for pieces in ([text], [*text]):
-        reader = after(json_structure({}), *pieces)
+        reader = after(json_reader({}), *pieces)
         assert (reader.end, reader.broken_inside) == (len(text), broken_inside)

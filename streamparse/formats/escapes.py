@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from streamparse.stages.deltas.compact import string_body
+from streamparse.formats.compact import string_body
 
 LETTERS = {'"': '\\"', "\\": "\\\\", "/": "/", "b": "\\b", "f": "\\f", "n": "\\n", "r": "\\r", "t": "\\t"}
 """JSON's escapes of one letter, and what stands for each in compact JSON text."""

@@ -10,7 +10,7 @@ import math
 import re
 from typing import Any
 
-from streamparse.repair.reading import Reading
+from streamparse.formats.reading import Reading
 
 WORD = re.compile(r"[\w.+-]++")
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
