@@ -181,7 +181,8 @@ def _reading(
     broken = of_type.get("region_malformed", [])
     calls = len(message.get("tool_calls") or ())
     malformed = [event for event in broken if not event["incomplete"]]
-    begun = max(named - calls, 0)
+    begun = min(max(named - calls, 0), 1)
+    unlikely = max(len(broken) - len(malformed) - 1, 0)  # the end of a text is within one call at most
     shown = ["".join(event["text"] for event in of_type.get("region_chunk", ()) if not event["dirty"])]
     shown += [event["text"] for event in (malformed if begun else broken)]
     shown += [
@@ -194,7 +195,7 @@ def _reading(
         calls=calls,
         begun=begun,
         cut_off=len(broken) - len(malformed),
-        malformed=len(malformed) + failed,
+        malformed=len(malformed) + unlikely + failed,
         left=_markup_in(shown),
     )
 
