@@ -33,12 +33,9 @@ NOT_WRITTEN = {
     "vllm__tool_chat_template_functiongemma": "numbers as strings",
 }
 """What no grammar writes, though a chat template renders it: report mode doesn't read it, or tools don't declare it."""
-NOT_INFERRED = NOT_WRITTEN | {
-    "axolotl__command_a_tool_use": "an id that the inferred template doesn't read",
-    "llamacpp__CohereForAI-c4ai-command-r7b-12-2024-tool_use": "an id that the inferred template doesn't read",
-    "llamacpp__openai-gpt-oss-120b": "the end of a call is that of the turn, and left out",
-}
 OTHER_IDS = {"llamacpp__upstage-Solar-Open-100B": "ids of nine characters, of which the family writes ten"}
+NOT_INFERRED = NOT_WRITTEN | OTHER_IDS
+"""The same of what inference gives for these chat templates, a bundled template or its own."""
 
 
 def lines_of(*path: str) -> list[Row]:

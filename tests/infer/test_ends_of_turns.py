@@ -28,7 +28,7 @@ CALL = '<tc>{"name": "{{ c.function.name }}", "arguments": {{ c.function.argumen
 
 
 def chat_template(marks: Any, condition: str, *, system: str = "", calls: bool = False) -> str:
-    (user, user_end), (assistant, assistant_end) = marks
+    user, user_end, assistant, assistant_end = (str(text) for pair in marks for text in pair)
     end = "{% if " + condition + " %}" + assistant_end + "{% endif %}"
     if user_end == assistant_end:
         user_end = "{% if add_generation_prompt or " + condition + " %}" + user_end + "{% endif %}"
