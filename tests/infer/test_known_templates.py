@@ -80,14 +80,11 @@ def test_it_can_be_left_out(source: str) -> None:
     [
         chat_template('<mine>{"name": "' + NAME + '", "arguments": ' + ARGUMENTS + "}</mine>"),
         chat_template(
-            '<tool_call>{"name": "' + NAME + '", "arguments": ' + ARGUMENTS + "}</tool_call>", turn="<|mine|>"
-        ),
-        chat_template(
             '<tool_call>{"name": "' + NAME + '", "arguments": ' + ARGUMENTS + "}</tool_call>", turn_end="<|mine|>"
         ),
         chat_template("", "", ""),
     ],
-    ids=["other marks of calls", "other turns", "another end", "no calls"],
+    ids=["other marks of calls", "another end", "no calls"],
 )
 def test_what_no_bundled_template_reads_whole_is_inferred(source: str) -> None:
     inference = infer_response_template(source)
