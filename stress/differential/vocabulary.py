@@ -16,8 +16,10 @@ def write_vocabulary(package: Path, folder: Path) -> None:
     source = (package / "dist" / "ranks" / "o200k_base.js").read_text(encoding="utf-8")
     found = re.search(r'bpe_ranks"?\s*[:=]\s*"((?:[^"\\]|\\.)*)"', source)
     assert found is not None, "the package has another form"
-    lines = found[1].replace("\\n", "\n").splitlines()
-    ranks = [(int(line.split(" ")[1]) + at, token) for line in lines for at, token in enumerate(line.split(" ")[2:])]
+    ranks: list[tuple[int, str]] = []
+    for line in found[1].replace("\\n", "\n").splitlines():
+        _, first, *tokens = line.split(" ")
+        ranks += enumerate(tokens, int(first))
     folder.mkdir(parents=True, exist_ok=True)
     text = "".join(f"{token} {rank}\n" for rank, token in sorted(ranks))
     (folder / "o200k_base.tiktoken").write_text(text, encoding="utf-8")
