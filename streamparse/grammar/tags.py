@@ -30,6 +30,33 @@ from streamparse.grammar.nodes import (
 )
 from streamparse.grammar.schemas import SchemaWriter, is_of_type
 
+JSON_TYPES = ("string", "number", "boolean", "null", "object", "array")
+"""What formats that name a value's type call it."""
+
+
+def json_type(name: Any) -> str:
+    """The JSON type of a schema's type; ``any`` where it has none, or several.
+
+    >>> json_type("integer"), json_type("array"), json_type(None)
+    ('number', 'array', 'any')
+    """
+    if name == "integer":
+        return "number"
+    return name if name in JSON_TYPES and name != "string" else "any"
+
+
+def type_of(value: Any) -> str:
+    """The JSON type of a value.
+
+    >>> type_of(True), type_of(2), type_of([])
+    ('boolean', 'number', 'array')
+    """
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    return "string" if isinstance(value, str) else "object" if isinstance(value, dict) else "array"
+
 
 @dataclass(frozen=True, slots=True)
 class ArgumentForm:
@@ -63,16 +90,18 @@ class ArgumentForm:
     @property
     def says_kind(self) -> bool:
         """Whether the format says of a value that it is a text."""
-        return any(isinstance(part, Slot) and part.kind == "kind" for part in self.before)
+        return any(isinstance(part, Slot) and part.kind in ("kind", "type") for part in self.before)
 
     @property
     def repeats_key(self) -> bool:
         """Whether the key stands behind the value too."""
         return any(isinstance(part, Slot) for part in self.behind)
 
-    def opening(self, key: Node, text: bool) -> Node:
-        """All that stands before a value."""
-        return node_of(self.before, {"key": key, "kind": Text("true" if text else "false")})
+    def opening(self, key: Node, kind: str) -> Node:
+        """All that stands before a value of a JSON type; ``any`` is every type but a text."""
+        is_text = Text("true" if kind == "string" else "false")
+        types = [kind] if kind != "any" else [name for name in JSON_TYPES if name != "string"]
+        return node_of(self.before, {"key": key, "kind": is_text, "type": choice(map(Text, types))})
 
     def closing(self, key: str) -> str:
         """All that stands behind a value."""
@@ -103,7 +132,7 @@ def argument_node(writer: SchemaWriter, form: ArgumentForm, key: str, schema: An
         writer.rules.relax(where, "properties", "the format can't write this key")
         return None
     branches = [
-        sequence(form.opening(Text(key), text), node) for text, node in values(writer, form, key, schema, where)
+        sequence(form.opening(Text(key), kind), node) for kind, node in values(writer, form, key, schema, where)
     ]
     if not branches:
         return None
@@ -116,28 +145,28 @@ def other_argument(writer: SchemaWriter, form: ArgumentForm, names: list[str], s
         writer.rules.relax(where, "additionalProperties", "the format names the key twice: others are left out")
         return None
     branches: list[Node] = []
-    for text, node in values(writer, form, "", schema, where):
-        branches.append(sequence(form.opening(other_word(names), text), node))
+    for kind, node in values(writer, form, "", schema, where):
+        branches.append(sequence(form.opening(other_word(names), kind), node))
     return writer.rules.define(f"{writer.name}-other", choice(branches)) if branches else None
 
 
-def values(writer: SchemaWriter, form: ArgumentForm, key: str, schema: Any, where: str) -> Iterator[tuple[bool, Node]]:
-    """The values of an argument with what closes it, and for each whether it is a text."""
+def values(writer: SchemaWriter, form: ArgumentForm, key: str, schema: Any, where: str) -> Iterator[tuple[str, Node]]:
+    """The values of an argument with what closes it, and for each its JSON type: ``string`` is raw text."""
     leaves = list(_leaves(writer, schema, where))
     closing = form.closing(key)
     takes_any_text = any(_takes_any_text(writer, leaf, where) for leaf in leaves)
     if takes_any_text:
-        yield True, FreeText(closing, tuple(mark for mark in form.never if mark not in closing))
+        yield "string", FreeText(closing, tuple(mark for mark in form.never if mark not in closing))
     for leaf in leaves:
         if leaf.get("type") == "string" and not _fixed(leaf):
             if not takes_any_text:
-                yield True, described_text(writer, form, closing, leaf, where)
+                yield "string", described_text(writer, form, closing, leaf, where)
         elif _fixed(leaf):
             yield from _fixed_values(form, closing, leaf, takes_any_text)
         elif not takes_any_text or form.says_kind:
             node = writer.value(leaf, where)
             if node is not None:
-                yield False, sequence(_edge(form), node, _edge(form), closing)
+                yield json_type(leaf.get("type")), sequence(_edge(form), node, _edge(form), closing)
 
 
 def _leaves(writer: SchemaWriter, schema: Any, where: str, depth: int = 0) -> Iterator[dict[str, Any]]:
@@ -160,18 +189,17 @@ def _takes_any_text(writer: SchemaWriter, leaf: dict[str, Any], where: str) -> b
     return "type" not in leaf and writer.kind_of(leaf) is None
 
 
-def _fixed_values(
-    form: ArgumentForm, closing: str, leaf: dict[str, Any], any_text: bool
-) -> Iterator[tuple[bool, Node]]:
+def _fixed_values(form: ArgumentForm, closing: str, leaf: dict[str, Any], any_text: bool) -> Iterator[tuple[str, Node]]:
     members = [leaf["const"]] if "const" in leaf else leaf["enum"]
     for member in members:
         if not is_of_type(member, leaf.get("type")):
             continue
         if isinstance(member, str):
             if not any_text and closing not in member + closing[:-1] and member == member.strip():
-                yield True, sequence(_edge(form), member, _edge(form), closing)
+                yield "string", sequence(_edge(form), member, _edge(form), closing)
         elif not any_text or form.says_kind:
-            yield False, sequence(_edge(form), json.dumps(member, ensure_ascii=False), _edge(form), closing)
+            written = json.dumps(member, ensure_ascii=False)
+            yield type_of(member), sequence(_edge(form), written, _edge(form), closing)
 
 
 def _edge(form: ArgumentForm) -> Node:

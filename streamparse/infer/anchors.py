@@ -21,9 +21,10 @@ from streamparse.infer.conversation import (
     after_last,
     declarations,
 )
-from streamparse.infer.envelope import FOLLOWING, Envelope
+from streamparse.infer.envelope import Envelope
 from streamparse.infer.reasoning import Reasoning
 from streamparse.infer.sandbox import Refusal
+from streamparse.infer.turn_end import FOLLOWING
 
 LONGEST_CLOSER = 100
 """Longest text, in characters, that is taken for the beginning of another turn."""

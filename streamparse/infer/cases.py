@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from streamparse.infer.analysis import Analysis
-from streamparse.infer.compare import common_beginning, pieces
+from streamparse.infer.compare import common_beginning, is_mark, pieces
 from streamparse.infer.conversation import USER, Call, Prober, Said, Switches, Tool, after_last, declarations
 from streamparse.infer.envelope import Envelope
 from streamparse.infer.reasoning import Reasoning
@@ -69,6 +69,8 @@ SAID: dict[str, Said] = {
     "reasoning, content and a call": Said("It is sunny today.", THOUGHT, (WEATHER,)),
 }
 
+LONGEST_HEADER = 4
+"""Most pieces of a header of the turn."""
 MAX_OUTPUT = 4000
 """Longest turn that is tried, in characters."""
 
@@ -109,6 +111,7 @@ def _cases(
         or len(output) > MAX_OUTPUT
         or not _shows(said, output)
         or _is_said_as_reasoning(said, output, reasoning)
+        or _repeats_the_prompt(prompt, output)
     ):
         return
     output = _up_to_end(said, output, envelope.ends)
@@ -123,7 +126,7 @@ def _cases(
         expected["reasoning_content"] = said.reasoning
     if said.calls:
         expected["tool_calls"] = [[call.name, dict(call.arguments)] for call in said.calls]
-    for text in dict.fromkeys(_with_end_and_without(output, envelope.ends)):
+    for text in dict.fromkeys(_with_end_and_without(output, envelope)):
         yield Case(feature, prompt, text, expected, tools)
 
 
@@ -183,6 +186,13 @@ def _is_said_as_reasoning(said: Said, output: str, reasoning: Reasoning) -> bool
     return bool(reasoning.open) and before.rstrip().endswith(reasoning.open)
 
 
+def _repeats_the_prompt(prompt: str, output: str) -> bool:
+    """Whether a turn begins with the mark that the prompt ends with: its header was taken for something it says."""
+    parts = pieces(output.strip())[:LONGEST_HEADER]
+    begun = ("".join(parts[:count]).strip() for count in range(1, len(parts) + 1))
+    return bool(parts) and len(parts[0]) >= 3 and is_mark(parts[0]) and prompt.rstrip().endswith(tuple(begun))
+
+
 def _shows_text(value: str, output: str) -> bool:
     """Whether a text stands in the output: as it is, or as one of the usual ways to write strings down."""
     forms = {value, json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(json.dumps(value))[3:-3], repr(value)[1:-1]}
@@ -206,11 +216,16 @@ def _up_to_end(said: Said, output: str, ends: tuple[str, ...]) -> str:
     return output
 
 
-def _with_end_and_without(output: str, ends: tuple[str, ...]) -> list[str]:
-    """The output with the token that ends it, and as a server hands it on, without."""
-    end = next((end for end in ends if output.endswith(end)), "")
+def _with_end_and_without(output: str, envelope: Envelope) -> list[str]:
+    """The output with the token that ends it, and as a server hands it on, without.
+
+    The model writes the end also where the template prints it only before another turn.
+    """
+    end = next((end for end in envelope.ends if output.endswith(end)), "")
     last = next(reversed(pieces(end)), "")
     token = last if len(last) >= 3 else end
+    if not token and not envelope.end_printed:
+        return [output, *(output + end for end in envelope.ends[:1])]
     return [output[: len(output) - len(token)], output] if token else [output]
 
 

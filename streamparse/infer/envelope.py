@@ -20,7 +20,6 @@ from streamparse.infer.compare import (
     common_suffix,
     is_mark,
     loosely,
-    outermost,
     pieces,
 )
 from streamparse.infer.conversation import (
@@ -33,8 +32,8 @@ from streamparse.infer.conversation import (
     after_last,
 )
 from streamparse.infer.sandbox import Refusal
+from streamparse.infer.turn_end import find_ends
 
-FOLLOWING = "Wnextquestionw"
 MAX_SWITCHES = 24
 """Most switch settings that are tried on the generation prompt."""
 MAX_PROMPTS = 8
@@ -58,7 +57,8 @@ class Envelope:
     ``anchor`` is the text in the prompt after which the turn begins (empty where there is none); ``prompts`` the
     generation prompts, the default first; ``ends`` what ends a turn. ``own`` says that the anchor is the turn's own
     header, not the end of what comes before it. ``appended`` is what the template writes behind every conversation,
-    whoever spoke last and whether or not a generation prompt was asked for.
+    whoever spoke last and whether or not a generation prompt was asked for. ``end_printed``: the last turn of a
+    conversation shows its end, as those do that another turn follows.
     """
 
     anchor: str
@@ -66,6 +66,7 @@ class Envelope:
     own: bool = True
     ends: tuple[str, ...] = ()
     appended: str = ""
+    end_printed: bool = True
 
     def spoken(self, tail: str) -> str:
         """What the assistant says: the turn without what opens it, and without what follows every conversation."""
@@ -114,7 +115,8 @@ def find_envelope(prober: Prober) -> Envelope:
     frame = Envelope(_trimmed(anchor), prompts, own)
     for prompt in prompts[1:]:
         frame = frame.fitting(prompt.tail)
-    frame = replace(frame, ends=_find_ends(prober, frame))
+    ends, printed = find_ends(prober, frame.anchor, own=own)
+    frame = replace(frame, ends=ends, end_printed=printed)
     return frame if own else replace(frame, appended=_find_appended(prober, frame))
 
 
@@ -184,30 +186,3 @@ def _turns(prober: Prober) -> Iterable[str]:
         tail = prober.attempt(said)
         if tail is not None and word in tail:
             yield tail
-
-
-def _find_ends(prober: Prober, frame: Envelope) -> tuple[str, ...]:
-    """What ends a turn, read behind a content."""
-    at_end = after_last(prober.turn(Said(CONTENT)), CONTENT)
-    try:
-        followed = prober.turn(Said(CONTENT), after=[{"role": "user", "content": prober.worded(FOLLOWING)}])
-        in_between = after_last(followed.partition(FOLLOWING)[0], CONTENT)
-    except Refusal:
-        in_between = at_end
-    end = common_prefix([at_end, in_between])
-    if not end.strip() and is_mark(at_end):
-        firsts = [next((piece for piece in pieces(text) if is_mark(piece)), "") for text in (at_end, in_between)]
-        return tuple(outermost(firsts))
-    end = _without_beginning_of(frame, end)
-    return (end.strip(),) if is_mark(end) else ()
-
-
-def _without_beginning_of(frame: Envelope, end: str) -> str:
-    """What ends a turn, without the beginning of the next turn's header."""
-    parts = pieces(frame.anchor)
-    first = 0 if frame.own else 1
-    for last in range(len(parts), first, -1):
-        begun = "".join(parts[first:last]).strip()
-        if begun and end.rstrip().endswith(begun) and end.strip() != begun:
-            return end.rstrip()[: -len(begun)]
-    return end

@@ -68,9 +68,11 @@ def _is_tag(piece: str) -> bool:
     return len(piece) >= 3 and piece[0] in "<[" and piece[-1] in ">]"
 
 
-def explain(checks: Sequence[Check], analysis: Mapping[str, Any], *, verified: bool) -> str:
-    """The account as text."""
+def explain(checks: Sequence[Check], analysis: Mapping[str, Any], *, verified: bool, bundled: str | None = None) -> str:
+    """The account as text; ``bundled`` is the bundled template that is taken instead of what was inferred."""
     lines = ["Verified: " + ("everything that the chat template can express came back" if verified else "NO")]
+    if bundled is not None:
+        lines += [f"Taken: the bundled template {bundled!r}; it gives back every turn that could be tried."]
     lines += ["", f"Found in {analysis['renderings']} renderings:"]
     lines += [f"  {line}" for line in _findings(analysis)]
     lines += ["", f"{'feature':46} {'repair':16} strict"]

@@ -1,7 +1,7 @@
 """What one rendering of a chat template may cost, counted while it runs.
 
 A chat template is a program from a stranger. Jinja's sandbox keeps it away from the interpreter, not from the
-clock and the memory. The meter does that, in three counts that no nesting can get around:
+processor and the memory. The meter does that, in three counts that no nesting can get around:
 
 - *steps*: every item of every loop, every call, filter and operator; each step also looks at the clock;
 - *text*: the characters and items of all values that were made, containers counted in depth;
@@ -30,7 +30,7 @@ class RenderLimits:
     value: int = 400_000
     """Characters and items of one value."""
     seconds: float = 1.0
-    """Time on the clock, looked at with each step."""
+    """Processor time of the thread, looked at with each step: how busy the machine is makes no difference."""
 
 
 class LimitReached(Exception):
@@ -49,14 +49,14 @@ class Meter:
         self._steps = 0
         self._text = 0
         allowed = self.limits.seconds if seconds is None else min(seconds, self.limits.seconds)
-        self._deadline = time.perf_counter() + allowed
+        self._deadline = time.thread_time() + allowed
 
     def step(self) -> None:
         """Count one step and look at the clock."""
         self._steps += 1
         if self._steps > self.limits.steps:
             raise LimitReached(f"more than {self.limits.steps} steps")
-        if time.perf_counter() > self._deadline:
+        if time.thread_time() > self._deadline:
             raise LimitReached("out of time")
 
     def require(self, size: int) -> None:

@@ -17,7 +17,10 @@ Message = dict[str, Any]
 
 
 class Renderer:
-    """A chat template with its special tokens, its fixed switches, a cache and a time budget for all renderings."""
+    """A chat template with its special tokens, its fixed switches, a cache, and a budget for all renderings together.
+
+    The budget is ``seconds`` of the thread's processor time; a renderer is used in the thread that made it.
+    """
 
     def __init__(
         self,
@@ -34,7 +37,7 @@ class Renderer:
         self.switches = _switches(self._template.findings)
         self._base = {"bos_token": bos_token or "", "eos_token": eos_token or "", "documents": None, **(switches or {})}
         self._known: dict[str, str | Refusal] = {}
-        self._deadline = time.perf_counter() + seconds
+        self._deadline = time.thread_time() + seconds
 
     @property
     def renderings(self) -> int:
@@ -66,7 +69,7 @@ class Renderer:
         return outcome
 
     def _render_now(self, variables: Mapping[str, Any]) -> str | Refusal:
-        left = self._deadline - time.perf_counter()
+        left = self._deadline - time.thread_time()
         if left <= 0:
             return Refusal("the time for all renderings is used up")
         try:

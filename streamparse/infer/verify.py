@@ -97,6 +97,17 @@ def difference(template: ResponseTemplate, case: Case, mode: ErrorMode) -> str:
     return ""
 
 
+def reads(template: ResponseTemplate, case: Case, mode: ErrorMode) -> bool:
+    """Whether a template gives a case back in one piece, finds its anchor in the prompt, and has no problem."""
+    parser = _parser(template, case, mode)
+    try:
+        parser.feed(case.output)
+        message, _ = parser.finalize()
+    except ValueError:
+        return False
+    return not parser.problems and not first_difference(_shown(message), case.expected)
+
+
 def first_difference(got: Message, expected: Message) -> str:
     """The first key of the message that differs; white space at the edges of texts does not count."""
     for key in KEYS:
@@ -110,10 +121,18 @@ def first_difference(got: Message, expected: Message) -> str:
 
 def _parsed(template: ResponseTemplate, case: Case, cut: Sequence[str], mode: ErrorMode) -> Message:
     """The message of a case in the form in which cases expect it: stripped texts, calls as name and arguments."""
-    parser = ResponseParser(template, prefix=case.prefix, tools=case.tools, errors=mode)
+    parser = _parser(template, case, mode)
     for piece in cut:
         parser.feed(piece)
     message, _ = parser.finalize()
+    return _shown(message)
+
+
+def _parser(template: ResponseTemplate, case: Case, mode: ErrorMode) -> ResponseParser:
+    return ResponseParser(template, prefix=case.prefix, tools=case.tools, errors=mode)
+
+
+def _shown(message: Mapping[str, Any]) -> Message:
     shown: Message = {key: text for key in KEYS[:2] if (text := str(message.get(key) or "").strip())}
     if calls := message.get("tool_calls"):
         shown["tool_calls"] = [_name_and_arguments(call) for call in calls]

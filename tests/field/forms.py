@@ -100,13 +100,13 @@ def python_list(calls: list[Call]) -> str:
     return f"[{', '.join(map(python_call, calls))}]"
 
 
-def gemma(value: Any) -> str:
+def gemma(value: Any, quote: str = '<|"|>') -> str:
     if isinstance(value, str):
-        return f'<|"|>{value}<|"|>'
+        return quote + value + quote
     if isinstance(value, list):
-        return f"[{','.join(map(gemma, value))}]"
+        return f"[{','.join(gemma(item, quote) for item in value)}]"
     if isinstance(value, dict):
-        return "{" + ",".join(f"{key}:{gemma(item)}" for key, item in value.items()) + "}"
+        return "{" + ",".join(f"{key}:{gemma(item, quote)}" for key, item in value.items()) + "}"
     return compact(value)
 
 
@@ -117,11 +117,41 @@ def numbered(calls: list[Call]) -> str:
     )
 
 
-def dsml(call: Call) -> str:
-    return f'<｜DSML｜invoke name="{call[0]}">\n' + "".join(
-        f'<｜DSML｜parameter name="{key}" string="{str(isinstance(value, str)).lower()}">{as_text(value)}'
-        "</｜DSML｜parameter>\n"
+def dsml(call: Call, mark: str = "｜DSML｜") -> str:
+    return f'<{mark}invoke name="{call[0]}">\n' + "".join(
+        f'<{mark}parameter name="{key}" string="{str(isinstance(value, str)).lower()}">{as_text(value)}'
+        f"</{mark}parameter>\n"
         for key, value in call[1].items()
+    )
+
+
+def kimi_k3(calls: list[Call]) -> str:
+    kinds = {bool: "boolean", int: "number", float: "number", str: "string", type(None): "null", dict: "object"}
+    return "".join(
+        f'<|open|>call tool="{name}" index="{index}"<|sep|>'
+        + "".join(
+            f'<|open|>argument key="{key}" type="{kinds.get(type(value), "array")}"<|sep|>{as_text(value)}'
+            "<|close|>argument<|sep|>"
+            for key, value in arguments.items()
+        )
+        + "<|close|>call<|sep|>"
+        for index, (name, arguments) in enumerate(calls, 1)
+    )
+
+
+def spaced_dsml(call: Call) -> str:
+    return dsml(call, "｜DSML｜ ")
+
+
+def function_gemma(value: Any) -> str:
+    return gemma(value, "<escape>")
+
+
+def solar(calls: list[Call]) -> str:
+    return "".join(
+        f"<|tool_call:begin|>a1b2c3d4e{index}<|tool_call:name|>{name}<|tool_call:args|>{compact(arguments)}"
+        "<|tool_call:end|>"
+        for index, (name, arguments) in enumerate(calls)
     )
 
 
@@ -163,6 +193,10 @@ TIGHT_KEYS_AND_VALUES = tags("<arg_key>{}</arg_key", "</arg_value>", middle="><a
 INVOKE = tags('<parameter name="{}"', "</parameter>\n", middle=">")
 STEPTML = tags('<steptml:parameter name="{}"', "</steptml:parameter>", middle=">")
 TIGHT_PARAMETERS = tags("<parameter={}", "</parameter>\n", middle=">")
+HY = tags("<arg_key:opensource>{}</arg_key:opensource", "</arg_value:opensource>\n", middle=">\n<arg_value:opensource>")
+LONGCAT = tags("<longcat_arg_key>{}</longcat_arg_key", "</longcat_arg_value>\n", middle=">\n<longcat_arg_value>")
+INLINE_PARAMETERS = tags("<parameter={}", "</parameter>\n", middle=">")
+ATEM = tags('<atem:parameter name="{}"', "</atem:parameter>\n", middle=">")
 MISTRAL = "[INST]Hi[/INST]"
 GRANITE = "<|start_of_role|>assistant<|end_of_role|>"
 PHI = "<|user|>Hi<|end|><|assistant|>"
@@ -397,4 +431,179 @@ FORMS = (
         "<think>",
         note="a list",
     ),
+    Form(
+        "kimi_k3",
+        around("<|open|>tools<|sep|>", kimi_k3, "<|close|>tools<|sep|>"),
+        '<|open|>message role="user"<|sep|>Hi<|close|>message<|sep|><|end_of_msg|>'
+        '<|open|>message role="assistant"<|sep|>',
+        "<|close|>message<|sep|><|end_of_msg|>",
+        ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
+        "<|open|>think<|sep|>",
+        said=("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
+    ),
+    Form(
+        "deepseek_v41",
+        around("<｜DSML｜ calls>\n", each("", spaced_dsml, "</｜DSML｜ invoke>"), "\n</｜DSML｜ calls>"),
+        DEEPSEEK,
+        "<｜end▁of▁sentence｜>",
+        ("<think>", "</think>"),
+        "<think>",
+    ),
+    Form(
+        "functiongemma",
+        each("<start_function_call>call:", lambda call: call[0] + function_gemma(call[1]), "<end_function_call>", ""),
+        "<start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model\n",
+        "<end_of_turn>",
+    ),
+    Form(
+        "hy_v3",
+        around(
+            "<tool_calls:opensource>\n",
+            each(
+                "<tool_call:opensource>",
+                lambda call: f"{call[0]}<tool_sep:opensource>\n{HY(call)}",
+                "</tool_call:opensource>",
+            ),
+            "\n</tool_calls:opensource>",
+        ),
+        "<｜hy_User:opensource｜>Hi<｜hy_Assistant:opensource｜>",
+        "<｜hy_eos:opensource｜>",
+        ("<think:opensource>", "</think:opensource>"),
+        "<think:opensource>",
+    ),
+    Form(
+        "hy_v4",
+        around(
+            "<tool_calls>",
+            each("<tool_call>", lambda call: f"{call[0]}{TIGHT_KEYS_AND_VALUES(call)}", "</tool_call>", ""),
+            "</tool_calls>",
+        ),
+        "<｜hy_User｜>Hi<｜hy_Assistant｜>",
+        "<｜hy_eos｜>",
+        ("<think>", "</think>"),
+        "<think>",
+    ),
+    Form(
+        "solar_open",
+        around("<|begin|>assistant<|tool_calls|>", solar, "<|calls|>"),
+        "<|begin|>user<|content|>Hi<|end|><|begin|>assistant",
+        "",
+        ("<|begin|>assistant<|think|>", "<|end|>"),
+        said=("<|begin|>assistant<|content|>", "<|end|>"),
+    ),
+    Form(
+        "gigachat3",
+        each("<|function_call|>", named, "", ""),
+        "user<|role_sep|>\nHi<|message_sep|>\n\nassistant<|role_sep|>\n",
+        "<|message_sep|>\n\n",
+    ),
+    Form(
+        "gigachat3",
+        each("function call<|role_sep|>\n", named, "", "<|message_sep|>\n\n"),
+        "user<|role_sep|>\nHi<|message_sep|>\n\nassistant<|role_sep|>\n",
+        "<|message_sep|>\n\n",
+        note="a turn for each call",
+    ),
+    Form(
+        "jamba",
+        listed("<tool_calls>", "</tool_calls>"),
+        "<|bom|><|user|> Hi<|eom|><|bom|><|assistant|>",
+        "<|eom|>",
+    ),
+    Form(
+        "internlm2",
+        each("<|action_start|><|plugin|>\n", named, "<|action_end|>", ""),
+        CHATML,
+        "<|im_end|>\n",
+        THINK,
+        "<think>\n",
+    ),
+    Form(
+        "intern_s1",
+        each("<|action_start|> <|plugin|>\n", lambda call: named(call, "parameters"), "<|action_end|>"),
+        CHATML,
+        "<|im_end|>\n",
+        THINK,
+        "<think>\n",
+    ),
+    Form(
+        "mimo",
+        each(
+            "<tool_call>\n",
+            lambda call: f"<function={call[0]}>\n{INLINE_PARAMETERS(call)}</function>",
+            "\n</tool_call>",
+        ),
+        CHATML,
+        "<|im_end|>",
+        ("<think>", "</think>"),
+        "<think>",
+        typed=False,
+    ),
+    Form(
+        "longcat",
+        each("<longcat_tool_call>", lambda call: f"{call[0]}\n{LONGCAT(call)}", "</longcat_tool_call>"),
+        "[Round 0] USER:Hi ASSISTANT:",
+        "</longcat_s>",
+        ("<longcat_think>\n", "\n</longcat_think>\n"),
+        "<longcat_think>\n",
+    ),
+    Form(
+        "longcat",
+        each("<longcat_tool_call>", named, "</longcat_tool_call>"),
+        "<longcat_user>Hi<longcat_assistant>",
+        "</longcat_s>",
+        ("<longcat_think>\n", "\n</longcat_think>\n"),
+        "<longcat_think>\n",
+        note="JSON",
+    ),
+    Form(
+        "plamo3",
+        around(
+            "<|plamo:begin_tool_requests:plamo|>",
+            each(
+                "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>",
+                lambda call: (
+                    f"{call[0]}<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|>"
+                    f"<|plamo:constrain|>json<|plamo:msg|>{compact(call[1])}"
+                ),
+                "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
+                "",
+            ),
+            "<|plamo:end_tool_requests:plamo|>",
+        ),
+        "user<|plamo:msg|>Hi<|plamo:tag|>assistant<|plamo:msg|>",
+        "<|plamo:tag|>",
+        ("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
+        "<|plamo:begin_think:plamo|>",
+    ),
+    Form(
+        "inkling",
+        each(
+            "<|message_model|>",
+            lambda call: f"{call[0]}<|content_invoke_tool_json|>{named(call, 'args')}",
+            "<|end_message|>",
+            "",
+        ),
+        "<|message_user|><|content_text|>Hi<|end_message|><|message_model|>",
+        "<|content_model_end_sampling|>",
+        ("<|content_thinking|>", "<|end_message|>"),
+        said=("<|message_model|><|content_text|>", "<|end_message|>"),
+    ),
+    Form(
+        "muse_glimmer",
+        each(
+            "<|start|>assistant to=",
+            lambda call: (
+                f'{call[0]}<|message|><atem:function_calls>\n<atem:invoke name="{call[0]}">\n{ATEM(call)}'
+                "</atem:invoke>\n</atem:function_calls>"
+            ),
+            "",
+            "<|eom|>",
+        ),
+        "<|start|>user<|message|>Hi<|eot|><|start|>assistant",
+        "<|eot|>",
+        ("<|start|>assistant to=self<|message|>", "<|eom|>"),
+        said=("<|start|>assistant to=user<|message|>", "<|eom|>"),
+    ),
+    Form("xlam", listed("", ""), LLAMA, "<|eot_id|>"),
 )

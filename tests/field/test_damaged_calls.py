@@ -21,7 +21,7 @@ MARKED = [
     form
     for form in FORMS
     if any(usual in EMPTY[str(form)] for usual in OBJECTS)
-    and str(form) != "llama3_json"  # there nothing but whole JSON says that it is a call
+    and str(form) not in ("llama3_json", "xlam")  # there nothing but whole JSON says that it is a call
 ]
 
 

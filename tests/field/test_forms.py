@@ -19,9 +19,10 @@ AWKWARD: list[Call] = [
 
 forms = pytest.mark.parametrize("form", FORMS, ids=str)
 thinking_forms = pytest.mark.parametrize("form", [form for form in FORMS if form.reasoning], ids=str)
-# In gpt-oss a channel's header ends the reasoning before it, so there are no drafts.
+HEADED = ("gpt_oss", "inkling", "muse_glimmer", "solar_open")
+"""Families whose calls have a message's header, which ends the reasoning before it: there are no drafts."""
 drafting_forms = pytest.mark.parametrize(
-    "form", [form for form in FORMS if form.reasoning and form.family != "gpt_oss"], ids=str
+    "form", [form for form in FORMS if form.reasoning and form.family not in HEADED], ids=str
 )
 prompted_forms = pytest.mark.parametrize("form", [form for form in FORMS if form.thinking is not None], ids=str)
 

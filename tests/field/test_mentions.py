@@ -14,7 +14,9 @@ MARK = re.compile(r"<[^<>\s\"]+>|\[[A-Z_/]+\]|functools")
 
 # What is never text there, mentioned or not: what opens reasoning, the ends of turns, headers of channels, and the
 # marks of Llama's code interpreter, which stand before anything.
-NEVER_TEXT = re.compile(r"<\|(?:channel|start|message|call|end|constrain|python_\w+)\|>")
+NEVER_TEXT = re.compile(
+    r"<\|(?:channel|start|message|call|end|constrain|python_\w+|begin|message_model|end_message|eom)\|>"
+)
 
 
 def marks_of(form: Form) -> list[str]:

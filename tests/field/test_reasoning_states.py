@@ -304,9 +304,11 @@ def test_families_whose_prompts_open_the_reasoning_by_default() -> None:
     assert THINKING == [
         "deepseek_r1",
         "glm45",
+        "kimi_k3",
         "minimax_m2",
         "nemotron_v2",
         "nemotron_v3",
+        "plamo3",
         "qwen3_5",
         "qwen3_thinking",
         "step3",

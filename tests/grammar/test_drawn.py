@@ -29,18 +29,28 @@ from stress.tool_schemas import TOOLS, an_object, tool
 SHARED = Path(os.environ.get("STREAMPARSE_SHARED", Path(__file__).parents[3] / "shared")) / "cases" / "chat"
 CHAT_TEMPLATES = sorted((SHARED / "chat_templates").glob("*.jinja"))
 TEXTS = 5
+MOST_BYTES = 150
+LONG_MARKS = {"kimi_k3": 300, "plamo3": 300}
+"""Families whose marks alone fill a text of the usual length."""
+CLOSING = {"kimi_k3": ("<|close|>argument<|sep|>",)}
+"""What ends values and is no token by itself."""
 
 
 @cache
 def drawer(name: str, kind: str, required: bool) -> tuple[ResponseTemplate, Grammar, Drawer]:
-    return of_template(get_response_template(name), TOOLS[kind], required)
+    most = LONG_MARKS.get(name, MOST_BYTES)
+    return of_template(get_response_template(name), TOOLS[kind], required, most, CLOSING.get(name, ()))
 
 
 def of_template(
-    template: ResponseTemplate, tools: list[dict[str, Any]], required: bool
+    template: ResponseTemplate,
+    tools: list[dict[str, Any]],
+    required: bool,
+    most_bytes: int = MOST_BYTES,
+    closing: tuple[str, ...] = (),
 ) -> tuple[ResponseTemplate, Grammar, Drawer]:
     grammar = to_grammar(template, tools, target="lark", tool_choice="required" if required else "auto")
-    return template, grammar, Drawer(grammar.text, (*grammar.preserved_tokens, *grammar.triggers), 150)
+    return template, grammar, Drawer(grammar.text, (*grammar.preserved_tokens, *grammar.triggers, *closing), most_bytes)
 
 
 def draw_and_read(

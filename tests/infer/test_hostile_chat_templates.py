@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from streamparse.infer import InferenceError, infer_response_template
@@ -144,3 +146,13 @@ def test_limits_are_the_callers_to_set() -> None:
 def test_inference_ends_on_a_template_that_does_not(name: str) -> None:
     with pytest.raises(InferenceError):
         infer_response_template(TOO_MUCH[name] + "{% for m in messages %}{{ m.content }}{% endfor %}")
+
+
+def test_what_holds_the_machine_up_costs_a_rendering_nothing() -> None:
+    class Waiting:
+        def __str__(self) -> str:
+            time.sleep(0.3)
+            return "Hello."
+
+    template = CompiledTemplate("{{ text }}{{ ' ' }}{{ text }}", RenderLimits(seconds=0.2))
+    assert template.render({"text": Waiting()}) == "Hello. Hello."

@@ -176,6 +176,191 @@ SAMPLES = [
         '<tool_call>\n{"name": "weather", "arguments": {"city": "Paris"}}\n</tool_call><|im_end|>\n',
         {"reasoning_content": "Look it up.", "content": "I will look.", "tool_calls": [call("weather", city="Paris")]},
     ),
+    Sample(
+        "kimi_k3",
+        "reasoning that the prompt opened, an answer and a call whose tags name types",
+        '<|open|>message role="assistant"<|sep|><|open|>think<|sep|>',
+        "Look.<|close|>think<|sep|><|open|>response<|sep|>One moment.<|close|>response<|sep|><|open|>tools<|sep|>"
+        '<|open|>call tool="read" index="1"<|sep|><|open|>argument key="path" type="string"<|sep|>/a "b"'
+        '<|close|>argument<|sep|><|open|>argument key="lines" type="array"<|sep|>[1, 2]<|close|>argument<|sep|>'
+        "<|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|><|end_of_msg|>",
+        {
+            "reasoning_content": "Look.",
+            "content": "One moment.",
+            "tool_calls": [call("read", path='/a "b"', lines=[1, 2])],
+        },
+    ),
+    Sample(
+        "deepseek_v41",
+        "marks with a blank, two calls",
+        "<｜User｜>Weather?<｜Assistant｜><think>",
+        "Look.</think>One moment.\n\n<｜DSML｜ calls>\n"
+        '<｜DSML｜ invoke name="weather">\n<｜DSML｜ parameter name="city" string="true">Paris</｜DSML｜ parameter>\n'
+        '<｜DSML｜ parameter name="days" string="false">[1, 2]</｜DSML｜ parameter>\n</｜DSML｜ invoke>\n'
+        '<｜DSML｜ invoke name="now">\n</｜DSML｜ invoke>\n</｜DSML｜ calls><｜end▁of▁sentence｜>',
+        {
+            "reasoning_content": "Look.",
+            "content": "One moment.",
+            "tool_calls": [call("weather", city="Paris", days=[1, 2]), call("now")],
+        },
+    ),
+    Sample(
+        "functiongemma",
+        "a list and a number beside a text",
+        "<start_of_turn>user\nMove them.<end_of_turn>\n<start_of_turn>model\n",
+        "<start_function_call>call:move{to:<escape>A {b}, c<escape>,kinds:[<escape>pdf<escape>],size:100}"
+        "<end_function_call><start_function_response>",
+        {"tool_calls": [call("move", to="A {b}, c", kinds=["pdf"], size=100)]},
+    ),
+    Sample(
+        "functiongemma",
+        "the answer behind a result",
+        "<start_of_turn>model\n<start_function_call>call:now{}<end_function_call><start_function_response>"
+        "response:now{value:<escape>9<escape>}<end_function_response>",
+        "It is nine.<end_of_turn>\n",
+        {"content": "It is nine."},
+    ),
+    Sample(
+        "hy_v3",
+        "two calls in one section",
+        "<｜hy_User:opensource｜>Weather?<｜hy_Assistant:opensource｜><think:opensource>",
+        "Look.</think:opensource>One moment.<tool_calls:opensource>\n"
+        "<tool_call:opensource>weather<tool_sep:opensource>\n<arg_key:opensource>city</arg_key:opensource>\n"
+        "<arg_value:opensource>Paris</arg_value:opensource>\n</tool_call:opensource>\n"
+        "<tool_call:opensource>now<tool_sep:opensource>\n</tool_call:opensource>\n"
+        "</tool_calls:opensource><｜hy_eos:opensource｜>",
+        {
+            "reasoning_content": "Look.",
+            "content": "One moment.",
+            "tool_calls": [call("weather", city="Paris"), call("now")],
+        },
+    ),
+    Sample(
+        "hy_v4",
+        "a call without arguments before one with",
+        "<｜hy_User｜>Weather?<｜hy_Assistant｜>",
+        "<think>Look.</think><tool_calls><tool_call>now</tool_call><tool_call>weather<arg_key>city</arg_key>"
+        "<arg_value>Paris</arg_value></tool_call></tool_calls><｜hy_eos｜>",
+        {"reasoning_content": "Look.", "tool_calls": [call("now"), call("weather", city="Paris")]},
+    ),
+    Sample(
+        "gigachat3",
+        "an answer and a call behind its mark",
+        "user<|role_sep|>\nWeather?<|message_sep|>\n\nassistant<|role_sep|>\n",
+        'One moment.<|function_call|>{"name": "weather", "arguments": {"city": "Paris"}}<|message_sep|>\n\n',
+        {"content": "One moment.", "tool_calls": [call("weather", city="Paris")]},
+    ),
+    Sample(
+        "gigachat3",
+        "a call in a turn of its own",
+        "user<|role_sep|>\nWeather?<|message_sep|>\n\nassistant<|role_sep|>\n",
+        "One moment.<|message_sep|>\n\nfunction call<|role_sep|>\n"
+        '{"name": "weather", "arguments": {"city": "Paris"}}<|message_sep|>\n\n',
+        {"content": "One moment.", "tool_calls": [call("weather", city="Paris")]},
+    ),
+    Sample(
+        "jamba",
+        "text and a list of calls",
+        "<|bom|><|user|> Weather?<|eom|><|bom|><|assistant|>",
+        ' One moment. <tool_calls>[\n{"name": "weather", "arguments": {"city": "Paris"}},\n'
+        '{"name": "now", "arguments": {}}\n]</tool_calls><|eom|>',
+        {"content": "One moment.", "tool_calls": [call("weather", city="Paris"), call("now")]},
+    ),
+    Sample(
+        "internlm2",
+        "text and a call",
+        CHATML,
+        'One moment.<|action_start|><|plugin|>\n{"name": "weather", "arguments": {"city": "Paris"}}<|action_end|>'
+        "<|im_end|>\n",
+        {"content": "One moment.", "tool_calls": [call("weather", city="Paris")]},
+    ),
+    Sample(
+        "intern_s1",
+        "reasoning and two calls",
+        CHATML,
+        '<think>Look.</think>\n<|action_start|> <|plugin|>\n{"name": "weather", "parameters": {"city": "Paris"}}'
+        '<|action_end|>\n<|action_start|> <|plugin|>\n{"name": "now", "parameters": {}}<|action_end|><|im_end|>',
+        {"reasoning_content": "Look.", "tool_calls": [call("weather", city="Paris"), call("now")]},
+    ),
+    Sample(
+        "mimo",
+        "values are what stands between their tags",
+        CHATML + "<think>",
+        "Write.</think><tool_call>\n<function=write>\n<parameter=path>a.py</parameter>\n"
+        "<parameter=text>\n  x\n</parameter>\n</function>\n</tool_call><|im_end|>",
+        {"reasoning_content": "Write.", "tool_calls": [call("write", path="a.py", text="\n  x\n")]},
+    ),
+    Sample(
+        "longcat",
+        "reasoning that the prompt opened, and two calls",
+        "[Round 0] USER:Weather? /think_on ASSISTANT:<longcat_think>\n",
+        "Look.\n</longcat_think>\nOne moment.<longcat_tool_call>weather\n<longcat_arg_key>city</longcat_arg_key>\n"
+        "<longcat_arg_value>Paris</longcat_arg_value>\n</longcat_tool_call>\n"
+        "<longcat_tool_call>now\n</longcat_tool_call></longcat_s>",
+        {
+            "reasoning_content": "Look.",
+            "content": "One moment.",
+            "tool_calls": [call("weather", city="Paris"), call("now")],
+        },
+    ),
+    Sample(
+        "plamo3",
+        "reasoning, text and two calls",
+        "user<|plamo:msg|>Weather?<|plamo:tag|>assistant<|plamo:msg|>",
+        "<|plamo:begin_think:plamo|>Look.<|plamo:end_think:plamo|>One moment.<|plamo:begin_tool_requests:plamo|>"
+        "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>weather<|plamo:end_tool_name:plamo|>"
+        '<|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>{"city": "Paris"}'
+        "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>"
+        "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>now<|plamo:end_tool_name:plamo|>"
+        "<|plamo:begin_tool_arguments:plamo|><|plamo:msg|>{}<|plamo:end_tool_arguments:plamo|>"
+        "<|plamo:end_tool_request:plamo|><|plamo:end_tool_requests:plamo|><|plamo:tag|>",
+        {
+            "reasoning_content": "Look.",
+            "content": "One moment.",
+            "tool_calls": [call("weather", city="Paris"), call("now")],
+        },
+    ),
+    Sample(
+        "inkling",
+        "messages of three kinds",
+        "<|message_user|><|content_text|>Weather?<|end_message|><|message_model|>",
+        "<|content_thinking|>Look.<|end_message|><|message_model|><|content_text|>One moment.<|end_message|>"
+        '<|message_model|>weather<|content_invoke_tool_json|>{"name":"weather","args":{"city":"Paris"}}<|end_message|>'
+        "<|content_model_end_sampling|>",
+        {
+            "reasoning_content": "Look.",
+            "content": "One moment.",
+            "tool_calls": [call("weather", city="Paris")],
+        },
+    ),
+    Sample(
+        "muse_glimmer",
+        "reasoning, a word to the user and a call",
+        "<|start|>user<|message|>Weather?<|eot|><|start|>assistant",
+        " to=self<|message|>Look.<|eom|><|start|>assistant to=user<|message|>One moment.<|eom|>"
+        '<|start|>assistant to=weather<|message|><atem:function_calls>\n<atem:invoke name="weather">\n'
+        '<atem:parameter name="city">Paris</atem:parameter>\n<atem:parameter name="days">2</atem:parameter>\n'
+        "</atem:invoke>\n</atem:function_calls><|eot|>",
+        {
+            "reasoning_content": "Look.",
+            "content": "One moment.",
+            "tool_calls": [call("weather", city="Paris", days=2)],
+        },
+    ),
+    Sample(
+        "solar_open",
+        "reasoning, then an answer",
+        "<|begin|>user<|content|>Weather?<|end|><|begin|>assistant",
+        "<|think|>Look.<|end|><|begin|>assistant<|content|>Sunny.<|end|>",
+        {"reasoning_content": "Look.", "content": "Sunny."},
+    ),
+    Sample(
+        "xlam",
+        "a list of calls",
+        CHATML,
+        '[{"name": "weather", "arguments": {"city": "Paris"}}, {"name": "now", "arguments": {}}]<|im_end|>',
+        {"tool_calls": [call("weather", city="Paris"), call("now")]},
+    ),
 ]
 
 samples = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.template}: {sample.what}")
@@ -206,6 +391,15 @@ def test_a_header_whose_end_never_comes_does_not_run_into_the_next_message() -> 
     message = parse_response(text, "gpt_oss", prefix=HARMONY)
     assert message["content"] == "Sorry."
     assert "tool_calls" not in message
+
+
+@pytest.mark.parametrize("errors", ["strict", "report", "repair"])
+def test_a_call_of_muse_runs_only_behind_the_header_of_a_tool(errors: Any) -> None:
+    call_of = '<atem:function_calls>\n<atem:invoke name="f">\n</atem:invoke>\n</atem:function_calls>'
+    for header, field in ((" to=user<|message|>", "content"), (" to=self<|message|>", "reasoning_content")):
+        text = f"{header}{call_of}\nis how.<|eot|>"
+        message = parse_response(text, "muse_glimmer", prefix="<|start|>assistant", errors=errors)
+        assert message == {"role": "assistant", field: f"{call_of}\nis how."}
 
 
 @samples

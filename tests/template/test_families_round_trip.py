@@ -41,6 +41,7 @@ CHAT_TEMPLATES = {
     ],
     "deepseek_v3": ["trl__deepseekv3", "xinference__deepseek-v2-chat-0628", "ollama__deepseek-v2.5_236b"],
     "deepseek_v31": ["llamacpp__deepseek-ai-DeepSeek-V3.1"],
+    "functiongemma": ["vllm__tool_chat_template_functiongemma"],
     "functionary": ["llamacpp__meetkai-functionary-medium-v3.1", "llamacpp__meetkai-functionary-medium-v3.2"],
     "gemma4": [
         "llamacpp__google-gemma-4-31B-it",
@@ -63,6 +64,13 @@ CHAT_TEMPLATES = {
     "granite3": ["llamacpp__ibm-granite-granite-3.3-2B-Instruct", "vllm__tool_chat_template_granite"],
     "granite4": ["llamacpp__ibm-granite-granite-4.0", "llamacpp__ibm-granite-granite-4.1"],
     "hunyuan_a13b": ["vllm__tool_chat_template_hunyuan_a13b"],
+    "gigachat3": ["llamacpp__GigaChat3-10B-A1.8B", "llamacpp__GigaChat3.1-10B-A1.8B"],
+    "hy_v3": ["llamacpp__tencent-Hy3"],
+    "internlm2": ["vllm__tool_chat_template_internlm2_tool"],
+    "kimi_k3": ["llamacpp__Kimi-K3"],
+    "muse_glimmer": ["llamacpp__muse-glimmer", "vllm__tool_chat_template_muse_glimmer"],
+    "solar_open": ["llamacpp__upstage-Solar-Open-100B"],
+    "xlam": ["vllm__tool_chat_template_xlam_llama", "vllm__tool_chat_template_xlam_qwen"],
     "kimi_k2": ["llamacpp__Kimi-K2-Instruct", "llamacpp__Kimi-K2-Thinking", "llamacpp__moonshotai-Kimi-K2"],
     "lfm2": [
         "llamacpp__LFM2-8B-A1B",

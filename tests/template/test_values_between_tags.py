@@ -20,6 +20,20 @@ INLINE = {
     "seed_oss": "<seed:tool_call>\n<function=edit>\n<parameter=text>{}</parameter>\n</function>\n</seed:tool_call>",
     "deepseek_dsml": '<｜DSML｜function_calls>\n<｜DSML｜invoke name="edit">\n'
     '<｜DSML｜parameter name="text" string="true">{}</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>',
+    "deepseek_v41": '<｜DSML｜ calls>\n<｜DSML｜ invoke name="edit">\n'
+    '<｜DSML｜ parameter name="text" string="true">{}</｜DSML｜ parameter>\n</｜DSML｜ invoke>\n</｜DSML｜ calls>',
+    "kimi_k3": '<|open|>tools<|sep|><|open|>call tool="edit" index="1"<|sep|>'
+    '<|open|>argument key="text" type="string"<|sep|>{}<|close|>argument<|sep|>'
+    "<|close|>call<|sep|><|close|>tools<|sep|>",
+    "hy_v3": "<tool_calls:opensource>\n<tool_call:opensource>edit<tool_sep:opensource>\n"
+    "<arg_key:opensource>text</arg_key:opensource>\n<arg_value:opensource>{}</arg_value:opensource>\n"
+    "</tool_call:opensource>\n</tool_calls:opensource>",
+    "hy_v4": "<tool_calls><tool_call>edit<arg_key>text</arg_key><arg_value>{}</arg_value></tool_call></tool_calls>",
+    "longcat": "<longcat_tool_call>edit\n<longcat_arg_key>text</longcat_arg_key>\n"
+    "<longcat_arg_value>{}</longcat_arg_value>\n</longcat_tool_call>",
+    "mimo": "<tool_call>\n<function=edit>\n<parameter=text>{}</parameter>\n</function>\n</tool_call>",
+    "muse_glimmer": '<|start|>assistant to=edit<|message|><atem:function_calls>\n<atem:invoke name="edit">\n'
+    '<atem:parameter name="text">{}</atem:parameter>\n</atem:invoke>\n</atem:function_calls>',
 }
 FRAMED = dict.fromkeys(
     ("qwen3_5", "qwen3_coder", "nemotron_v3"),
