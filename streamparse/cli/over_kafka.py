@@ -54,6 +54,11 @@ def run(bootstrap: str | None, speed: float, kill_every: float | None, console: 
             return anyio.run(show.run, names)
     except KafkaError as error:
         raise UsageError(str(error)) from error
+    except ExceptionGroup as group:
+        failures, others = group.split(KafkaError)
+        if failures is None or others is not None:
+            raise
+        raise UsageError(_first(failures)) from group
 
 
 class _Demo:
@@ -168,6 +173,12 @@ class _Demo:
 
     def _say(self, who: str, what: str, style: str = "") -> None:
         self._console.print(Text(f"{who:24}{what}" if who else what, style), soft_wrap=True)
+
+
+def _first(error: Exception) -> str:
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return str(error)
 
 
 def _ending(process: subprocess.Popen[bytes]) -> str:

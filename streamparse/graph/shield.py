@@ -44,7 +44,10 @@ class Shield:
         return self._step is not None or self._outcome is not None
 
     async def do(self, step: Step) -> Any:
-        """Have a step done and give its outcome; who is cancelled meanwhile finds it later by ``outcome``."""
+        """Have a step done and give its outcome, None once this is closed.
+
+        A reader that is cancelled meanwhile finds the outcome later by ``outcome``.
+        """
         self._step = step
         if not self._runs:
             self._runs = True
@@ -94,6 +97,8 @@ class Shield:
                 self._failure = error
             finally:
                 self._runs = False
+                if self._step is not None:  # it was asked for as the last one ended, and nobody will do it any more
+                    self._step, self._outcome = None, (None, None)
                 self._tell()
 
     async def _do(self, step: Step) -> None:

@@ -32,9 +32,11 @@ except ModuleNotFoundError as error:
     ) from error
 
 from streamparse.adapters.kafka.errors import BadRecordError, FencedError, KafkaError
-from streamparse.adapters.kafka.following import Following, KafkaEvents, Place
+from streamparse.adapters.kafka.event_topic import KafkaEvents
+from streamparse.adapters.kafka.following import Following
 from streamparse.adapters.kafka.output import EventReader, NumberedEvent
 from streamparse.adapters.kafka.producing import KafkaSink
+from streamparse.adapters.kafka.scan import Place
 from streamparse.adapters.kafka.source import KafkaSource
 from streamparse.adapters.kafka.statistics import WorkerStatistics
 from streamparse.adapters.kafka.wire import begin_record, cancel_record, chunk_record, end_record

@@ -19,8 +19,11 @@ from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicParti
 from confluent_kafka import KafkaError as ClientError
 
 from streamparse.adapters.kafka.errors import FencedError, KafkaError
-from streamparse.adapters.kafka.partition import Message, Output, PartitionParser
+from streamparse.adapters.kafka.message import Message
+from streamparse.adapters.kafka.parsed import Output
+from streamparse.adapters.kafka.partition import PartitionParser
 from streamparse.adapters.kafka.restoring import restore
+from streamparse.adapters.kafka.retrying import checked, retried, transient
 from streamparse.adapters.kafka.settings import WorkerSettings
 from streamparse.adapters.kafka.sink import OUTSIDE, AbortedError, RecordSink
 from streamparse.adapters.kafka.statistics import PartitionStatistics, WorkerCounts, WorkerStatistics
@@ -164,7 +167,7 @@ class Loop:
                 partition.at_end = True
         elif error.fatal() or error.code() in (ClientError._FATAL, ClientError.FENCED_INSTANCE_ID):
             self._failure = FencedError(f"another worker has taken this one's place in the group: {error.str()}")
-        elif not error.retriable():
+        elif not transient(error):
             log.warning("the input: %s", error.str())
 
     def _write(self, number: int, partition: _Partition, output: Output) -> None:
@@ -235,7 +238,7 @@ class Loop:
                 self._consumer.commit(offsets=offsets, asynchronous=False)
         except KafkaException as error:
             cause = error.args[0]
-            if cause.code() not in OUTSIDE and not cause.retriable():
+            if cause.code() not in OUTSIDE and not transient(cause):
                 raise AbortedError(f"the offsets can't be committed: {cause.str()}") from error
             log.debug("the offsets are committed later: %s", cause.str())
             self._commit_at = time.monotonic() + self._settings.commit_seconds
@@ -316,10 +319,9 @@ class Loop:
         """Restore partitions, and read on where the group has come to."""
         started = time.monotonic()
         try:
-            committed = self._consumer.committed(list(places), timeout=_SECONDS)
+            offsets = retried(lambda: self._starts(list(places)), _SECONDS, stopped=self._stop.is_set)
         except KafkaException as error:
             raise KafkaError(f"the offsets of the group can't be read: {error.args[0].str()}") from error
-        offsets = {place.partition: self._start_of(place) for place in committed}
         if not offsets:
             return
         parsers = restore(self._settings, offsets, self._fresh)
@@ -338,13 +340,19 @@ class Loop:
             self._counts.restored_seconds,
         )
 
+    def _starts(self, places: list[TopicPartition]) -> dict[int, int]:
+        """The offsets from which partitions are read on."""
+        return {place.partition: self._start_of(place) for place in self._consumer.committed(places, timeout=_SECONDS)}
+
     def _start_of(self, place: TopicPartition) -> int:
         """The offset from which a partition is read on."""
-        if place.error is not None:
-            raise KafkaError(f"the offset of {place.topic}/{place.partition} can't be read: {place.error.str()}")
+        checked(place.error)
         if place.offset != OFFSET_INVALID and place.offset >= 0:
             return int(place.offset)
-        first, end = self._consumer.get_watermark_offsets(place, timeout=_SECONDS)
+        bounds = self._consumer.get_watermark_offsets(place, timeout=_SECONDS)
+        if bounds is None:
+            raise KafkaException(ClientError(ClientError._TIMED_OUT))
+        first, end = bounds
         return int(end if self._settings.client.get("auto.offset.reset") == "latest" else first)
 
     def _fresh(self, number: int) -> PartitionParser:

@@ -12,29 +12,22 @@ How much that is, is bounded by ``replay``: a generation whose snapshot is furth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from streamparse.adapters.kafka.changelog import Saved
 from streamparse.adapters.kafka.errors import BadRecordError
+from streamparse.adapters.kafka.kept_state import REPLAY, Generation, KeptState
+from streamparse.adapters.kafka.message import TEXT, Message, record_of
 from streamparse.adapters.kafka.output import LAST_EVENTS, EventRecord
+from streamparse.adapters.kafka.parsed import Change, DeadLetter, Output, Tally
 from streamparse.adapters.kafka.templates import Beginnings
-from streamparse.adapters.kafka.wire import CANCELLED, Begin, Headers, Record, read_content, read_key, trace_of
-from streamparse.errors import LimitError, SnapshotError, StreamparseError
+from streamparse.adapters.kafka.wire import CANCELLED, Begin, Record, read_content, read_key, trace_of
+from streamparse.errors import LimitError, SnapshotError
 from streamparse.events import Event, error_event
 from streamparse.graph.chunks import EXPIRED, Open
 from streamparse.graph.keyed import KeyedParser
 from streamparse.graph.source import End
 from streamparse.graph.use_order import UseOrder
-
-REPLAY = 20_000
-"""Records that may have to be read again on taking over a partition, whatever is open."""
-
-REPLAY_FOR_EACH = 100
-"""Records that may have to be read again for each generation that is open."""
-
-TEXT = [("content", b"text")]
-"""The headers of most records: a chunk of text, and nothing else is said."""
 
 LOST = 1_000_000_000
 """How far the numbers of a generation's events jump where its state was lost: they have to go on from a higher one."""
@@ -45,80 +38,6 @@ _NOT_KEPT = (
 )
 
 _NOWHERE = 1 << 63
-
-Change = tuple[str, bytes | None]
-"""A record for the changelog: its key, and its value, or None to take the key out."""
-
-
-@dataclass(slots=True)
-class DeadLetter:
-    """A record that can't be used, and why."""
-
-    record: Record
-    reason: str
-
-
-@dataclass(slots=True)
-class Output:
-    """What came of some records; ``text`` is how much text was in them."""
-
-    events: list[EventRecord] = field(default_factory=list)
-    dead: list[DeadLetter] = field(default_factory=list)
-    text: int = 0
-
-
-@dataclass(slots=True)
-class Tally:
-    """What a partition has seen."""
-
-    records: int = 0
-    chunks: int = 0
-    characters: int = 0
-    events: int = 0
-    begun: int = 0
-    ended: int = 0
-    failed: int = 0
-    expired: int = 0
-    dropped: int = 0
-    dead: int = 0
-    snapshots: int = 0
-    too_large: int = 0
-    replayed: int = 0
-
-
-class Message(Protocol):
-    """A record as the client library gives it; ``timestamp`` is its kind and milliseconds."""
-
-    def key(self) -> bytes | None: ...  # noqa: D102
-    def value(self) -> bytes | None: ...  # noqa: D102
-    def headers(self) -> Any: ...  # noqa: D102
-    def offset(self) -> int: ...  # noqa: D102
-    def timestamp(self) -> tuple[int, int]: ...  # noqa: D102
-
-
-def record_of(message: Message) -> Record:
-    """A message of the client as a record."""
-    return Record(
-        message.key(), message.value(), message.headers() or (), message.offset(), message.timestamp()[1] / 1000
-    )
-
-
-class _Entry:
-    """A generation that is open, or that has ended before its time, so that what still comes of it is dropped."""
-
-    __slots__ = ("begin", "key", "known", "looked_at", "number", "over", "seed", "since", "timestamp", "trace")
-
-    def __init__(self, key: str, begin: Mapping[str, Any] | None, seed: str, since: int, timestamp: float) -> None:
-        self.key = key
-        self.begin = begin
-        self.seed = seed
-        self.since = since  # the offset from which its records have to be read again
-        self.looked_at = since  # that, or where its snapshot was last found to be too large
-        self.timestamp = timestamp
-        self.number = 0
-        self.trace: Headers = ()
-        self.over = False
-        self.known = False  # whether the changelog has it
 
 
 class PartitionParser:
@@ -152,20 +71,15 @@ class PartitionParser:
         self._place = place
         self._keyed = KeyedParser(max_open=max_open)
         self._max_open = max_open
-        self._table: dict[str, _Entry] = {}
-        self._running: dict[bytes | None, _Entry] = {}  # those that are not over, by the keys of records
+        self._table: dict[str, Generation] = {}
+        self._running: dict[bytes | None, Generation] = {}  # those that are not over, by the keys of records
         self._order = None if idle_seconds is None else UseOrder(idle_seconds, self._last_used)
-        self._saved: dict[str, None] = {}  # the keys in the table, the one whose snapshot is the oldest first
-        self._replay = replay
-        self._largest = largest
-        self._opened: dict[str, None] = {}  # keys that the changelog has to get
-        self._changed: dict[str, None] = {}  # keys that have gone, or whose end no record tells of
+        self._kept = KeptState(self._keyed, self._table, replay=replay, largest=largest)
         self._pairs: list[tuple[str, Any]] = []
         self._restoring: dict[str, Saved] = {}
         self._starts: dict[bytes | None, int] = {}  # from where on a generation's records are taken again
         self._lost = Output()
         self._committed: int | None = None
-        self._ahead: set[str] = set()  # keys that the changelog has of a time that has not come yet
         self.position: int | None = None
         """The offset of the next record."""
         self.now = 0.0
@@ -232,34 +146,16 @@ class PartitionParser:
             self._end_early(entry)
             self._order.begin(key, self.now)
             entry.timestamp = self.now
-            self._changed[key] = None
+            self._kept.changed(key)
         return output
 
     def opened(self) -> list[Change]:
         """What the changelog has to have before the offset of what was taken is committed, or with it."""
-        changes: list[Change] = []
-        for key in self._opened:
-            entry = self._table[key]
-            entry.known = True
-            changes.append((key, Saved(entry.since, timestamp=entry.timestamp).encode()))
-        self._opened.clear()
-        return changes
+        return self._kept.opened()
 
     def kept(self) -> list[Change]:
         """What the changelog is to have once the offset of what was taken is committed, or with it."""
-        changes: list[Change] = []
-        for key in self._changed:
-            entry = self._table.get(key)
-            changes += [(key, None)] if entry is None else self._snapshot(key, entry)
-        self._changed.clear()
-        if self.position is not None:
-            oldest = self.position - max(self._replay, REPLAY_FOR_EACH * len(self._table))
-            for key in list(self._saved):
-                entry = self._table[key]
-                if entry.looked_at > oldest:
-                    break
-                changes += self._snapshot(key, entry)
-        return changes
+        return [] if self.position is None else self._kept.changes(self.position, self.tally)
 
     def restore(self, saved: Mapping[str, Saved], committed: int, first_kept: int) -> int:
         """Take up what the changelog has; gives the offset from which ``replay`` needs the records.
@@ -270,7 +166,7 @@ class PartitionParser:
         self.position = self._committed = start = committed
         for key, entry in sorted(saved.items(), key=lambda item: item[1].timestamp):
             if entry.offset > committed or (entry.offset == committed and entry.begin is None):
-                self._ahead.add(key)  # of a time after the committed offset: it comes once more
+                self._kept.known(key)  # of a time after the committed offset: it comes once more
                 continue
             if entry.offset < first_kept:
                 self._lose(key, entry, _NOT_KEPT.format(entry.offset))
@@ -296,9 +192,9 @@ class PartitionParser:
 
     def restored(self) -> Output:
         """End the restoring: the ``error`` events of generations whose records are gone."""
-        self._opened.clear()  # the changelog has them
+        self._kept.opened()  # the changelog has them
         for key, entry in self._restoring.items():
-            if key not in self._table and key not in self._changed:
+            if key not in self._table and not self._kept.changes_of(key):
                 self._lose(key, entry, _NOT_KEPT.format(entry.offset))
         self._restoring.clear()
         self._starts.clear()
@@ -311,15 +207,15 @@ class PartitionParser:
         """Note a generation whose state can't be made again, and its error."""
         events: list[Event] = [error_event(SnapshotError(reason), {}, [])]
         self._lost.events.append(EventRecord(key, saved.number + LOST, events, saved.trace))
-        self._changed[key] = None
+        self._kept.changed(key)
 
     def _take_up(self, key: str, saved: Saved) -> None:
-        entry = _Entry(key, saved.begin, saved.seed, saved.offset, saved.timestamp)
-        entry.number, entry.trace, entry.over, entry.known = saved.number, saved.trace, saved.over, True
+        entry = Generation(key, saved.begin, saved.seed, saved.offset, saved.timestamp)
+        entry.number, entry.trace, entry.over = saved.number, saved.trace, saved.over
         if saved.snapshot is not None and not saved.over:
             self._keyed.restore(key, saved.snapshot, **self._beginnings.restored(saved.begin or {}))
         self._table[key] = entry
-        self._saved[key] = None
+        self._kept.restored(entry)
         if not entry.over:
             self._running[key.encode()] = entry
         if self._order is not None:
@@ -354,7 +250,7 @@ class PartitionParser:
         step: Step = _STEPS.get(type(content), PartitionParser._chunk)
         step(self, key, entry, content, record, output)
 
-    def _chunk(self, key: str, entry: _Entry | None, chunk: Any, record: Record, output: Output) -> None:
+    def _chunk(self, key: str, entry: Generation | None, chunk: Any, record: Record, output: Output) -> None:
         if entry is None:
             self._bury(record, "no generation of this id is open: a begin record comes first", output)
         elif entry.over:
@@ -364,7 +260,7 @@ class PartitionParser:
             output.text += len(chunk)
             self._pairs.append((key, chunk))
 
-    def _end(self, key: str, entry: _Entry | None, end: End, record: Record, output: Output) -> None:
+    def _end(self, key: str, entry: Generation | None, end: End, record: Record, output: Output) -> None:
         if entry is None:
             if end is CANCELLED:
                 self.tally.dropped += 1  # whoever cancels can't know that the generation has just ended
@@ -376,7 +272,7 @@ class PartitionParser:
             self._feed(output)
         self._forget(key, entry)
 
-    def _begin(self, key: str, entry: _Entry | None, begin: Begin, record: Record, output: Output) -> None:
+    def _begin(self, key: str, entry: Generation | None, begin: Begin, record: Record, output: Output) -> None:
         if entry is not None:
             self._bury(record, "a generation of this id is open already; an id is that of one generation", output)
             return
@@ -390,23 +286,21 @@ class PartitionParser:
             return
         self._pairs.append((key, Open(**options)))
 
-    def _open(self, key: str, begin: Mapping[str, Any] | None, record: Record) -> _Entry:
+    def _open(self, key: str, begin: Mapping[str, Any] | None, record: Record) -> Generation:
         """Put a generation into the table."""
-        entry = _Entry(key, begin, f"{self._place}/{record.offset}/{key}", record.offset, record.timestamp or self.now)
+        entry = Generation(
+            key, begin, f"{self._place}/{record.offset}/{key}", record.offset, record.timestamp or self.now
+        )
         entry.trace = trace_of(record.headers)
         self.tally.begun += 1
         self._table[key] = entry
-        self._saved[key] = None
-        if not entry.over:
-            self._running[key.encode()] = entry
-        self._opened[key] = None
-        entry.known = key in self._changed or key in self._restoring or key in self._ahead
-        self._changed.pop(key, None)
+        self._running[key.encode()] = entry
+        self._kept.begun(entry, known=key in self._restoring)
         if self._order is not None:
             self._order.begin(key, entry.timestamp)
         return entry
 
-    def _spoil(self, key: str, entry: _Entry | None, record: Record, error: BadRecordError, output: Output) -> None:
+    def _spoil(self, key: str, entry: Generation | None, record: Record, error: BadRecordError, output: Output) -> None:
         """End the generation that a record which can't be read belongs to: without it, it would not be whole."""
         if entry is None and error.begins:
             self._fail(key, self._open(key, None, record), error, output)
@@ -415,7 +309,7 @@ class PartitionParser:
             self._pairs.append((key, BadRecordError(place)))
             self._feed(output)
 
-    def _fail(self, key: str, entry: _Entry, error: Exception, output: Output) -> None:
+    def _fail(self, key: str, entry: Generation, error: Exception, output: Output) -> None:
         """End a generation that could not begin."""
         self._feed(output)
         self._give(key, entry, [error_event(error, {}, [])], output)
@@ -432,7 +326,7 @@ class PartitionParser:
                 if events:
                     self._give(key, self._table[key], events, output)  # type: ignore[index]
 
-    def _give(self, key: Any, entry: _Entry, events: list[Any], output: Output) -> None:
+    def _give(self, key: Any, entry: Generation, events: list[Any], output: Output) -> None:
         """Number the events of a generation, and see whether it has failed."""
         output.events.append(EventRecord(key, entry.number + 1, events, entry.trace))
         entry.number += len(events)
@@ -444,52 +338,21 @@ class PartitionParser:
             else:
                 self.tally.ended += 1
 
-    def _end_early(self, entry: _Entry) -> None:
+    def _end_early(self, entry: Generation) -> None:
         """Drop what still comes of a generation."""
         entry.over = True
         self._running.pop(entry.key.encode(), None)
 
-    def _forget(self, key: str, entry: _Entry) -> None:
+    def _forget(self, key: str, entry: Generation) -> None:
         """Take a generation out of the table, and out of the changelog if it is there."""
-        del self._table[key], self._saved[key]
+        del self._table[key]
+        self._kept.gone(entry)
         self._running.pop(key.encode(), None)
         if self._order is not None:
             self._order.end(key)
-        self._opened.pop(key, None)
-        if entry.known:
-            self._changed[key] = None
-
-    def _snapshot(self, key: str, entry: _Entry) -> list[Change]:
-        """The state of a generation at the offset that has been reached; nothing if it is too large to be written."""
-        assert self.position is not None, "what is in the table came of a record"
-        self._saved[key] = self._saved.pop(key)
-        entry.looked_at = self.position
-        try:
-            snapshot = None if entry.over else self._keyed.snapshot(key)
-        except StreamparseError:  # larger than Limits.snapshot_size
-            self.tally.too_large += 1
-            return []
-        saved = Saved(
-            self.position,
-            entry.number,
-            entry.timestamp,
-            dict(entry.begin or {}),
-            entry.seed,
-            entry.trace,
-            entry.over,
-            snapshot,
-        )
-        value = saved.encode()
-        if len(value) > self._largest:
-            self.tally.too_large += 1
-            return []
-        self.tally.snapshots += 1
-        entry.since, entry.known = self.position, True
-        self._opened.pop(key, None)
-        return [(key, value)]
 
 
-Step = Callable[[PartitionParser, str, _Entry | None, Any, Record, Output], None]
+Step = Callable[[PartitionParser, str, Generation | None, Any, Record, Output], None]
 
 _STEPS: dict[type, Step] = {
     Begin: PartitionParser._begin,

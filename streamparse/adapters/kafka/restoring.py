@@ -16,7 +16,9 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from streamparse.adapters.kafka.changelog import Saved
 from streamparse.adapters.kafka.errors import KafkaError
-from streamparse.adapters.kafka.partition import Message, PartitionParser
+from streamparse.adapters.kafka.message import Message
+from streamparse.adapters.kafka.partition import PartitionParser
+from streamparse.adapters.kafka.retrying import retried, transient
 from streamparse.adapters.kafka.settings import WorkerSettings
 
 BATCH = 5_000
@@ -71,8 +73,12 @@ def _bounds(settings: WorkerSettings, topic: str, partitions: Iterable[int], whi
     """The first or the last offset of partitions, transactions that have not ended counted in."""
     admin = AdminClient(settings.administrator())
     asked = {TopicPartition(topic, partition): which for partition in partitions}
-    answers = admin.list_offsets(asked, isolation_level=IsolationLevel.READ_UNCOMMITTED, request_timeout=SECONDS)
-    return {place.partition: answer.result(SECONDS).offset for place, answer in answers.items()}
+
+    def request() -> dict[int, int]:
+        answers = admin.list_offsets(asked, isolation_level=IsolationLevel.READ_UNCOMMITTED, request_timeout=SECONDS)
+        return {place.partition: answer.result(SECONDS).offset for place, answer in answers.items()}
+
+    return retried(request, SECONDS)
 
 
 def _read(
@@ -89,10 +95,11 @@ def _read(
         messages: list[Any] = reader.consume(BATCH, 0.2)
         for message in messages:
             partition, error, offset = message.partition(), message.error(), message.offset()
-            if error is not None:
-                if error.code() != ClientError._PARTITION_EOF:
+            if error is not None and error.code() != ClientError._PARTITION_EOF:
+                if not transient(error):
                     raise KafkaException(error)
-            elif offset < ends[partition]:
+                continue
+            if error is None and offset < ends[partition]:
                 batches.setdefault(partition, []).append(message)
                 offset += 1
             if offset >= ends[partition]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from streamparse.adapters.kafka.partition import REPLAY
+from streamparse.adapters.kafka.kept_state import REPLAY
 from streamparse.errors import ArgumentError
 from streamparse.limits import DEFAULT_LIMITS, Limits
 from streamparse.template import TemplateSource

@@ -18,7 +18,7 @@ from confluent_kafka import KafkaException, Producer, TopicPartition
 
 from streamparse.adapters.kafka.errors import FencedError, KafkaError
 from streamparse.adapters.kafka.output import EventRecord, values
-from streamparse.adapters.kafka.partition import Change, DeadLetter
+from streamparse.adapters.kafka.parsed import Change, DeadLetter
 from streamparse.adapters.kafka.settings import WorkerSettings
 
 log = logging.getLogger("streamparse.kafka")

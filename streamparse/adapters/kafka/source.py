@@ -20,7 +20,8 @@ import anyio.to_thread
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from streamparse.adapters.kafka.errors import BadRecordError, KafkaError
-from streamparse.adapters.kafka.partition import record_of
+from streamparse.adapters.kafka.message import record_of
+from streamparse.adapters.kafka.retrying import retried
 from streamparse.adapters.kafka.settings import WorkerSettings
 from streamparse.adapters.kafka.templates import Beginnings
 from streamparse.adapters.kafka.wire import Begin, read_content, read_key
@@ -30,6 +31,7 @@ log = logging.getLogger("streamparse.kafka")
 
 BATCH = 2_000
 _POLL_SECONDS = 0.1
+_SECONDS = 60.0
 
 
 class KafkaSource:
@@ -74,7 +76,7 @@ class KafkaSource:
             offsets = [TopicPartition(topic, partition, offset) for partition, offset in given.items()]
             step = partial(self._consumer.commit, offsets=offsets, asynchronous=False)
             try:
-                await anyio.to_thread.run_sync(step, limiter=self._thread)
+                await anyio.to_thread.run_sync(retried, step, _SECONDS, limiter=self._thread)
             except KafkaException as error:
                 raise KafkaError(f"the offsets can't be committed: {error.args[0].str()}") from error
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 
-from streamparse.adapters.kafka.partition import Tally
+from streamparse.adapters.kafka.parsed import Tally
 
 
 @dataclass(frozen=True)

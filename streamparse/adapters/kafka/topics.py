@@ -7,15 +7,18 @@ Out: how many partitions the input and the output have; KafkaError where the top
 from __future__ import annotations
 
 import time
+from functools import partial
+from typing import Any
 
+from confluent_kafka import KafkaError as ClientError
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 from streamparse.adapters.kafka.errors import KafkaError
+from streamparse.adapters.kafka.retrying import retried
 from streamparse.adapters.kafka.settings import WorkerSettings
 
 _SECONDS = 30.0
-_EXISTS = "TOPIC_ALREADY_EXISTS"
 
 
 def prepare(settings: WorkerSettings) -> tuple[int, int]:
@@ -43,19 +46,39 @@ def prepare(settings: WorkerSettings) -> tuple[int, int]:
 
 def create(admin: AdminClient, *topics: NewTopic) -> None:
     """Create topics, and wait until they are there; nothing happens for those that are there already."""
-    for name, done in admin.create_topics(list(topics), request_timeout=_SECONDS).items():
+    for topic in topics:
         try:
-            done.result(_SECONDS)
+            retried(partial(_create, admin, topic), _SECONDS)
         except KafkaException as error:
-            if error.args[0].name() != _EXISTS:
-                raise KafkaError(f"the topic {name!r} can't be created: {error.args[0].str()}") from error
+            raise KafkaError(f"the topic {topic.topic!r} can't be created: {error.args[0].str()}") from error
     deadline = time.monotonic() + _SECONDS
-    while not {topic.topic for topic in topics} <= _partitions(admin).keys() and time.monotonic() < deadline:
+    while not {topic.topic for topic in topics} <= _with_leaders(admin) and time.monotonic() < deadline:
         time.sleep(0.05)
 
 
-def _partitions(admin: AdminClient) -> dict[str, int]:
+def _create(admin: AdminClient, topic: NewTopic) -> None:
     try:
-        return {name: len(topic.partitions) for name, topic in admin.list_topics(timeout=_SECONDS).topics.items()}
+        admin.create_topics([topic], request_timeout=_SECONDS)[topic.topic].result(_SECONDS)
+    except KafkaException as error:
+        if error.args[0].code() != ClientError.TOPIC_ALREADY_EXISTS:
+            raise
+
+
+def _partitions(admin: AdminClient) -> dict[str, int]:
+    return {name: len(topic.partitions) for name, topic in _topics(admin).items()}
+
+
+def _with_leaders(admin: AdminClient) -> set[str]:
+    """The topics that can be read and written: each partition has a leader."""
+    return {
+        name
+        for name, topic in _topics(admin).items()
+        if topic.error is None and all(partition.leader >= 0 for partition in topic.partitions.values())
+    }
+
+
+def _topics(admin: AdminClient) -> dict[str, Any]:
+    try:
+        return retried(lambda: dict(admin.list_topics(timeout=_SECONDS).topics), _SECONDS)
     except KafkaException as error:
         raise KafkaError(f"the broker can't be reached: {error.args[0].str()}") from error

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from streamparse.adapters.kafka import KafkaEvents, KafkaWorker, begin_record, chunk_record, end_record
-from streamparse.adapters.kafka import following as following_module
+from streamparse.adapters.kafka import follower as follower_module
 from streamparse.adapters.kafka.sse import last_event_id, sse_events
 from streamparse.adapters.openai import ChatCompletionChunks, sse_stream
 from streamparse.adapters.websockets import EventServer, RefusedError
@@ -73,7 +73,7 @@ async def test_a_generation_is_followed_while_it_is_written_and_again_from_any_e
 
 
 async def test_who_is_slow_misses_nothing(bootstrap: str, topics: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following_module, "WAITING", 2)
+    monkeypatch.setattr(follower_module, "WAITING", 2)
     records = ONE.records()
     with worker(bootstrap, topics):
         with anyio.fail_after(PATIENCE):

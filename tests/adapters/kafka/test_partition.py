@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from streamparse import Limits
 from streamparse.adapters.kafka.changelog import Saved
 from streamparse.adapters.kafka.output import EventReader, EventRecord, values
-from streamparse.adapters.kafka.partition import LOST, Output, PartitionParser
+from streamparse.adapters.kafka.parsed import Output
+from streamparse.adapters.kafka.partition import LOST, PartitionParser
 from streamparse.adapters.kafka.templates import Beginnings
 from streamparse.adapters.kafka.wire import Record, begin_record, cancel_record, chunk_record, end_record
 from streamparse.encode import encode_event
