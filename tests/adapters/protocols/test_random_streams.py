@@ -30,6 +30,7 @@ from tests.adapters.protocols.validators import Validators, needs_packages
 from tests.properties.policies import familiar_samples
 from tests.properties.templates import TOOLS, Sample
 from tests.properties.texts import cut_up, cuts, prefixes, texts
+from tests.template.test_bundled import SAMPLES
 
 AG_UI: TypeAdapter[Any] = TypeAdapter(AgUiEvent)
 MESSAGES: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
@@ -50,20 +51,39 @@ ENDS = ("finish", "finish", "fail", "abort")
 USAGE = {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8}
 
 
+@st.composite
+def made(draw: st.DrawFn) -> tuple[Any, str, str]:
+    """A template, a prefix and a text made of its delimiters, values and noise."""
+    sample: Sample = draw(familiar_samples())
+    return sample.template, draw(prefixes(sample)), draw(texts(sample))
+
+
+@st.composite
+def written(draw: st.DrawFn) -> tuple[Any, str, str]:
+    """What a model of a family wrote, as it is or damaged: cut off, or with a stretch left out, doubled or replaced."""
+    sample = draw(st.sampled_from(SAMPLES))
+    text = sample.text
+    for _ in range(draw(st.sampled_from([0, 1, 1, 2]))):
+        start, length = draw(st.integers(0, len(text))), draw(st.integers(0, 12))
+        before, stretch, after = text[:start], text[start : start + length], text[start + length :]
+        text = before + draw(st.sampled_from(["", stretch * 2, '",}', "}", "\n", "<"])) + after
+    if draw(st.booleans()):
+        text = text[: draw(st.integers(0, len(text)))]
+    return sample.template, sample.prefix, text
+
+
 class Generation:
     """One random generation: its events, how it ends, and what clients should read."""
 
     def __init__(self, data: st.DataObject) -> None:
-        sample: Sample = data.draw(familiar_samples(), "template")
-        text, prefix = data.draw(texts(sample), "text"), data.draw(prefixes(sample), "prefix")
+        self.template, prefix, text = data.draw(st.one_of(written(), written(), made()), "template, prefix, text")
         self.deltas = data.draw(st.booleans(), "deltas")
         self.end = data.draw(st.sampled_from(ENDS), "end")
         reason = data.draw(st.sampled_from([None, "stop", "length", "content_filter"]), "reason")
         errors = data.draw(st.sampled_from(["report", "repair"]), "errors")
         options = {"errors": errors, "deltas": self.deltas, "tools": TOOLS, "finish_reason": reason}
         pieces = cut_up(text, data.draw(cuts(), "cuts"))
-        self.template = sample.template
-        self.message, self.events = parsed(sample.template, pieces, prefix, **options)
+        self.message, self.events = parsed(self.template, pieces, prefix, **options)
         self.whole = self.end == "finish"
         if not self.whole:
             self.events = self.events[: data.draw(st.integers(0, len(self.events) - 1), "events before the end")]
