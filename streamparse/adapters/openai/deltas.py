@@ -40,6 +40,9 @@ _TAKEN = ("role", "refusal", "audio", "function_call", "tool_calls")
 _KEPT_REASONS = ("length", "content_filter")
 """The finish reasons of an engine that a client is told as they are, whatever the model wrote."""
 
+_PLACED = ("content", "reasoning_content")
+"""The texts that every format for clients has a place for."""
+
 _PROBLEM = ("field", "error", "position", "text", "incomplete")
 
 
@@ -83,6 +86,11 @@ class MessageDeltas:
         """Give the last deltas, if the events end without a ``message``: calls that are still open were malformed."""
         return self._end()
 
+    def settled(self) -> list[tuple[int, bool]]:
+        """Give the calls that have been settled since this was last asked: their index, and whether they are sound."""
+        settled, self._calls.settled = self._calls.settled, []
+        return settled
+
     def finish_reason(self, reason: str | None) -> str:
         """Say why the generation ended, in OpenAI's words; ``reason`` is what the engine said, if it did.
 
@@ -96,6 +104,27 @@ class MessageDeltas:
         if self._calls.sound:
             return "tool_calls"
         return "length" if self._call_malformed or self._calls.count else "stop"
+
+    def beside(self, event: Event) -> tuple[str, Any] | None:
+        """Give what an event says that a chat message has no place for, as a name and data.
+
+        These are the values of fields that are neither content nor reasoning nor calls, under their names; and
+        ``malformed``, ``repaired`` and ``unclaimed``.
+
+        >>> MessageDeltas("qwen3").beside({"type": "region_unclaimed", "text": "??", "start": 0, "end": 2})
+        ('unclaimed', {'text': '??'})
+        """
+        kind = event["type"]
+        if kind == "region_unclaimed":
+            return "unclaimed", {"text": event["text"]}
+        if kind == "region_malformed":
+            return "malformed", {key: event[key] for key in _PROBLEM}
+        if kind != "region_close":
+            return None
+        field = event["field"]
+        if field not in self._call_fields and self._texts.get(field, ("", None))[0] not in _PLACED:
+            return field, event["value"]
+        return ("repaired", {"field": field, "repaired": event["repaired"]}) if event.get("repaired") else None
 
     def _text(self, field: str, text: str) -> list[Delta]:
         known = self._texts.get(field)

@@ -32,7 +32,8 @@ class ResponseEvents:
     """Turns the events of one generation into those of a response; ``template`` is the one they were parsed with.
 
     Parse with ``deltas=True`` for calls that go out while they are written; with ``whole_calls`` each goes out once it
-    is whole and well-formed, and a malformed one is text. Text of fields other than content and reasoning has no place
+    is whole and well-formed, and a malformed one is text. ``asked`` is what the request said that a response repeats,
+    such as ``tools`` and ``instructions``. Text of fields other than content and reasoning has no place
     in a response, and is passed over.
 
     >>> response = ResponseEvents("qwen3", model="m")
@@ -52,6 +53,7 @@ class ResponseEvents:
         id: str | None = None,
         created: int | None = None,
         whole_calls: bool = False,
+        asked: Mapping[str, Any] | None = None,
     ) -> None:
         self._deltas = MessageDeltas(template, whole_calls=whole_calls)
         self._reason: str | None = None
@@ -75,6 +77,7 @@ class ResponseEvents:
             "top_p": None,
             "usage": None,
         }
+        self._response |= asked or {}
 
     def start(self) -> list[Event]:
         """Give the events that begin a response; :meth:`feed` gives them with the first event."""
@@ -110,6 +113,15 @@ class ResponseEvents:
         if usage is not None:
             self._response["usage"] = _usage(usage)
         return [*events, self._event(f"response.{status}", response=self._whole(status))]
+
+    def fail(self, message: str, code: str = "server_error") -> list[Event]:
+        """Give the last events of a generation that an error has ended; ``code`` is one of the API's."""
+        events = self.start()
+        for delta in self._deltas.finish():
+            events += self._of_delta(delta)
+        events += self._end_item()
+        self._response["error"] = {"code": code, "message": message}
+        return [*events, self._event("response.failed", response=self._whole("failed"))]
 
     def _of_delta(self, delta: Mapping[str, Any]) -> list[Event]:
         events = []

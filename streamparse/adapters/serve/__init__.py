@@ -4,6 +4,13 @@
 ``settings``           all that a server can be told
 ``app``                the ASGI application: endpoints, limits, cancellation
 ``request``            the body of a request, checked
+``protocol``           what a protocol beside chat completions is, and
+``messages_api``       Anthropic's Messages,
+``responses_api``      OpenAI's Responses,
+``ui_chat``            the AI SDK's UI message stream,
+``ag_ui``              and AG-UI, each with what its requests say in the words of chat completions
+``reading``            the parts of such requests, checked
+``speaking``           an answer in the words of a protocol
 ``tool_choice``        which tools are shown, and whether one has to be called
 ``response_format``    JSON as the answer, in the words of each kind of server
 ``messages``           a conversation in the forms that chat templates take

@@ -28,19 +28,23 @@ from streamparse.adapters.serve.response_format import upstream_parameters
 from streamparse.adapters.serve.settings import Settings
 from streamparse.adapters.serve.usage import total_usage
 from streamparse.errors import StreamparseError
+from streamparse.events import RawEvent
 from streamparse.graph.cleanup import close_all
 from streamparse.stream import parse_stream
 
-_EVENT_STREAM = [
+EVENT_STREAM = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-cache"),
     (b"x-accel-buffering", b"no"),  # asks proxies such as nginx to pass each piece on
 ]
+"""The headers of an answer that is a stream of events."""
 
 LAST_WORD_SECONDS = 5.0
 """How long a client that reads nothing is given to take the end of its answer once the request's time is up."""
 
 Take = Callable[[list[Chunk]], Awaitable[None]]
+See = Callable[[RawEvent, bool], Awaitable[None]]
+"""Takes an event; False says that it is of what was written before, by the message that goes on."""
 
 
 class ChatAnswer:
@@ -117,12 +121,12 @@ class ChatAnswer:
         Returns the status that the answer would have had if it had not begun before it was known. An error goes out as
         an error object, after which the stream ends without ``[DONE]``.
         """
-        await send({"type": "http.response.start", "status": 200, "headers": _EVENT_STREAM})
+        await send({"type": "http.response.start", "status": 200, "headers": EVENT_STREAM})
 
         async def take(chunks: list[Chunk]) -> None:
             if chunks:
                 self._outcome.begins()
-                await _send_part(send, b"".join(map(sse_event, chunks)))
+                await send_part(send, b"".join(map(sse_event, chunks)))
 
         try:
             await take([chunk for machine in self._machines for chunk in machine.start()])
@@ -132,17 +136,33 @@ class ChatAnswer:
             self._outcome.failed(error)
             cut_off = [chunk for machine in self._machines for chunk in machine.interrupt()]
             with anyio.move_on_after(LAST_WORD_SECONDS):
-                await _send_part(send, b"".join(map(sse_event, [*cut_off, failure.object()])), last=True)
+                await send_part(send, b"".join(map(sse_event, [*cut_off, failure.object()])), last=True)
             return failure.status
         usage = self._usage()
         if usage is not None and self._request.include_usage:
             await take([self._machines[0].usage_chunk(usage)])
-        await _send_part(send, DONE, last=True)
+        await send_part(send, DONE, last=True)
         return 200
+
+    async def events(self, see: See, *, deltas: bool) -> dict[str, Any] | None:
+        """Generate, and hand on the events of the only choice; returns the usage, and raises StreamparseError."""
+        await self._side_by_side(lambda index: self._parse(index, see, deltas=deltas))
+        return self._usage()
 
     async def _generate(self, index: int, take: Take, *, deltas: bool) -> None:
         """Parse one completion, and hand on its chunks."""
-        settings, machine, generation = self._settings, self._machines[index], self._generations[index]
+        machine = self._machines[index]
+
+        async def see(event: RawEvent, said: bool) -> None:
+            chunks = machine.feed(event)
+            if said:
+                await take(chunks)
+
+        await self._parse(index, see, deltas=deltas)
+
+    async def _parse(self, index: int, see: See, *, deltas: bool) -> None:
+        """Parse one completion, and hand on its events, up to the first call if there may be one only."""
+        settings, generation = self._settings, self._generations[index]
         first = FirstCall(self._beginning.template) if self._request.one_call else None
         stream = parse_stream(
             generation,
@@ -159,11 +179,11 @@ class ChatAnswer:
                 if event["type"] == "message":
                     self._metrics.saw(event)
                 if event["type"] == "region_chunk" and event.get("end", 1) <= 0:  # of the message that goes on
-                    machine.feed({**event, "text": event["text"].rstrip()})
+                    await see({**event, "text": event["text"].rstrip()}, False)
                     continue
                 passed = event if first is None else first.passed(event)
                 if passed is not None:
-                    await take(machine.feed(passed))
+                    await see(passed, True)
                 if first is not None and first.found:
                     await generation.stop()
         self._usages[index] = None if stream.end is None else stream.end.usage
@@ -220,5 +240,6 @@ class ChatAnswer:
         )
 
 
-async def _send_part(send: Send, body: bytes, *, last: bool = False) -> None:
+async def send_part(send: Send, body: bytes, *, last: bool = False) -> None:
+    """Send a piece of an answer's body."""
     await send({"type": "http.response.body", "body": body, "more_body": not last})

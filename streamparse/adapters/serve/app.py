@@ -1,8 +1,8 @@
 """The server as an ASGI application: chat completions in front of an endpoint of raw completions.
 
 In:  ``Settings``.
-Out: a Starlette application with ``/v1/chat/completions``, ``/v1/models`` (all, and one by its name), ``/health`` and
-     ``/metrics``.
+Out: a Starlette application with ``/v1/chat/completions``, the endpoints of other protocols (``protocol.py``),
+     ``/v1/models`` (all, and one by its name), ``/health`` and ``/metrics``.
 
 A request whose client goes away, that takes too long, or that is under way when the server is stopped for good, is
 cancelled, and with it its completions: the connection to the upstream is closed, and the upstream stops generating.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -26,17 +27,26 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from streamparse.adapters.serve.ag_ui import AG_UI
 from streamparse.adapters.serve.answer import LAST_WORD_SECONDS, ChatAnswer
 from streamparse.adapters.serve.beginning import Beginning, Beginnings
 from streamparse.adapters.serve.errors import RequestError, as_request_error, json_response, took_too_long
 from streamparse.adapters.serve.log import RequestLog, described, facts_of
+from streamparse.adapters.serve.messages_api import MESSAGES
 from streamparse.adapters.serve.metrics import Metrics, Outcome
 from streamparse.adapters.serve.models import Models
 from streamparse.adapters.serve.prompt import PromptRenderer
-from streamparse.adapters.serve.request import ChatRequest, read_request
+from streamparse.adapters.serve.protocol import Asked, Making, Speech
+from streamparse.adapters.serve.request import ChatRequest, check_request, read_object
+from streamparse.adapters.serve.responses_api import RESPONSES
 from streamparse.adapters.serve.settings import Settings
+from streamparse.adapters.serve.speaking import SpokenAnswer
+from streamparse.adapters.serve.ui_chat import UI_CHAT
 from streamparse.errors import StreamparseError
 from streamparse.template import load_response_template
+
+SPEECHES = (MESSAGES, RESPONSES, UI_CHAT, AG_UI)
+"""The protocols beside chat completions."""
 
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -46,7 +56,8 @@ def create_app(settings: Settings) -> Starlette:
     server = _Server(settings)
     return Starlette(
         routes=[
-            Route("/v1/chat/completions", _ChatCompletions(server), methods=["POST"]),
+            Route("/v1/chat/completions", _Endpoint(server), methods=["POST"]),
+            *(Route(speech.path, _Endpoint(server, speech), methods=["POST"]) for speech in SPEECHES),
             Route("/v1/models", server.models),
             Route("/v1/models/{name:path}", server.model),
             Route("/health", server.health),
@@ -113,22 +124,25 @@ class _Server:
         """Give what was counted."""
         return Response(self._metrics.text(), headers={"content-type": _METRICS_TYPE})
 
-    async def chat_completion(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with a chat completion, streamed or whole, or with what is wrong with the request."""
+    async def serve(self, scope: Scope, receive: Receive, send: Send, speech: Speech | None) -> None:
+        """Answer in a protocol, or else with a chat completion, streamed or whole, or with what is wrong."""
         facts = facts_of(scope)
         with self._metrics.request() as outcome:
             try:
-                await self._answer(scope, receive, send, outcome)
+                await self._answer(scope, receive, send, outcome, speech)
             except StreamparseError as error:
                 failure = as_request_error(error)
                 outcome.ends(failure.status)
                 outcome.failed(error)
-                await failure.response()(scope, receive, send)
+                said = failure.object() if speech is None else speech.refusal(failure)
+                await failure.response(said)(scope, receive, send)
             finally:
                 facts.status, facts.usage = outcome.status, outcome.usage
                 facts.failure = None if outcome.failure is None else described(outcome.failure)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, outcome: Outcome) -> None:
+    async def _answer(
+        self, scope: Scope, receive: Receive, send: Send, outcome: Outcome, speech: Speech | None
+    ) -> None:
         deadline = anyio.current_time() + self._settings.request_seconds
         with self._place():
             self._check_key(Request(scope))
@@ -137,7 +151,9 @@ class _Server:
                 return
 
             async def work() -> None:
-                chat, beginning = await self._understood(body)
+                given = read_object(body)
+                asked = None if speech is None else speech.read(given)
+                chat, beginning = await self._understood(given if asked is None else {**asked.chat, "n": 1})
                 facts = facts_of(scope)
                 facts.model, facts.streamed = chat.model or self._settings.model, chat.stream
                 answer = ChatAnswer(
@@ -149,11 +165,14 @@ class _Server:
                     deadline=deadline,
                     outcome=outcome,
                 )
+                said: ChatAnswer | SpokenAnswer = answer
+                if speech is not None and asked is not None:
+                    said = self._spoken(answer, speech, asked, chat, beginning, outcome)
                 async with answer:
                     if chat.stream:
-                        outcome.ends(await answer.stream(send))
+                        outcome.ends(await said.stream(send))
                         return
-                    whole = await answer.whole()
+                    whole = await said.whole()
                 outcome.begins()
                 await json_response(whole)(scope, receive, send)
                 outcome.ends(200)
@@ -163,10 +182,25 @@ class _Server:
             if limit.cancelled_caught:
                 outcome.ends(took_too_long(self._settings.request_seconds).status)
 
-    async def _understood(self, body: bytes) -> tuple[ChatRequest, Beginning]:
+    def _spoken(
+        self,
+        answer: ChatAnswer,
+        speech: Speech,
+        asked: Asked,
+        chat: ChatRequest,
+        beginning: Beginning,
+        outcome: Outcome,
+    ) -> SpokenAnswer:
+        """The answer in the words of a protocol; one that is whole has no calls that turned out malformed."""
+        whole_calls = self._settings.whole_calls or not chat.stream
+        model = self._settings.model or chat.model or ""
+        machine = asked.machine(Making(beginning.template, model, whole_calls))
+        return SpokenAnswer(answer, speech, machine, deltas=not whole_calls, outcome=outcome)
+
+    async def _understood(self, body: dict[str, Any]) -> tuple[ChatRequest, Beginning]:
         """The request and how its answer begins; raises RequestError."""
         settings = self._settings
-        chat = read_request(body, most_choices=settings.max_choices)
+        chat = check_request(body, most_choices=settings.max_choices)
         if settings.model is not None and chat.model not in (None, settings.model):
             raise RequestError(404, f"there is no model {chat.model!r}", param="model", code="model_not_found")
         return chat, await anyio.to_thread.run_sync(self._beginnings.of, chat, limiter=self._rendering)
@@ -200,19 +234,21 @@ class _Server:
 
     def _check_key(self, request: Request) -> None:
         key = self._settings.key
-        given = request.headers.get("authorization", "").encode("latin-1")  # the bytes of the header
-        if key is not None and not secrets.compare_digest(given, f"Bearer {key}".encode()):
+        given = [request.headers.get("authorization", ""), f"Bearer {request.headers.get('x-api-key', '')}"]
+        bearers = [each.encode("latin-1") for each in given]  # the bytes of the headers
+        if key is not None and not any(secrets.compare_digest(each, f"Bearer {key}".encode()) for each in bearers):
             raise RequestError(401, "the API key is missing or wrong", code="invalid_api_key")
 
 
-class _ChatCompletions:
-    """The endpoint of chat completions as an ASGI application, which routes take as it is, unlike methods."""
+class _Endpoint:
+    """An endpoint as an ASGI application, which routes take as it is, unlike methods."""
 
-    def __init__(self, server: _Server) -> None:
+    def __init__(self, server: _Server, speech: Speech | None = None) -> None:
         self._server = server
+        self._speech = speech
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._server.chat_completion(scope, receive, send)
+        await self._server.serve(scope, receive, send, self._speech)
 
 
 async def _unless_gone(receive: Receive, work: Callable[[], Awaitable[None]]) -> None:

@@ -51,10 +51,10 @@ class RequestError(StreamparseError):
         kind = _KINDS.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
         return error_object(str(self), kind, param=self.param, code=self.code)
 
-    def response(self) -> Response:
-        """Give the error as an answer; one that passes says when to try again."""
+    def response(self, said: Any = None) -> Response:
+        """Give the error as an answer, in other words if they are given; one that passes says when to try again."""
         headers = {"retry-after": self.retry_after or "1"} if self.status in (429, 503) else None
-        return json_response(self.object(), self.status, headers)
+        return json_response(self.object() if said is None else said, self.status, headers)
 
 
 def as_request_error(error: StreamparseError) -> RequestError:

@@ -78,7 +78,11 @@ def read_request(body: bytes, *, most_choices: int) -> ChatRequest:
     >>> read_request(b'{"messages": [{"role": "user", "content": "Hi"}], "top_k": 5}', most_choices=1).parameters
     {'top_k': 5}
     """
-    data = _object(body)
+    return check_request(read_object(body), most_choices=most_choices)
+
+
+def check_request(data: dict[str, Any], *, most_choices: int) -> ChatRequest:
+    """Check a body that has been read; raises RequestError, which names the parameter at fault."""
     for name, (kept, reason) in _REFUSED.items():
         if data.get(name) not in kept:
             raise RequestError(400, f"{name} can't be {_shown(data[name])}: {reason}", param=name, code="unsupported")
@@ -121,7 +125,8 @@ def read_request(body: bytes, *, most_choices: int) -> ChatRequest:
     )
 
 
-def _object(body: bytes) -> dict[str, Any]:
+def read_object(body: bytes) -> dict[str, Any]:
+    """Read a body that is a JSON object, not nested too deep; raises RequestError."""
     try:
         data = json.loads(body)
     except (ValueError, RecursionError) as error:
