@@ -19,10 +19,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streamparse import ResponseTemplate, get_response_template, load_response_template, response_template_names
+from streamparse import (
+    ResponseTemplate,
+    get_response_template,
+    load_response_template,
+    parse_response,
+    response_template_names,
+)
 from streamparse.grammar import Grammar, GrammarError, to_grammar
 from streamparse.infer import InferenceError, infer_response_template
-from stress.checking import fault_in
+from stress.checking import fault_in, prompt_of
 from stress.drawing import Drawer
 from stress.tool_schemas import TOOLS, an_object, tool
 
@@ -96,6 +102,36 @@ def test_what_an_inferred_template_may_write_is_read() -> None:
             kind = kinds[(number + required) % len(kinds)]
             _, grammar, draws = of_template(template, TOOLS[kind], required)
             draw_and_read(template, TOOLS[kind], grammar, draws, required, f"{name} {kind}")
+
+
+ANSWER = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+BARE = {"llama3_json", "llama4_pythonic"}
+"""Families whose calls are JSON without a mark."""
+
+
+@pytest.mark.parametrize("name", [name for name in response_template_names() if name not in BARE])
+def test_an_answer_in_json_beside_calls_is_content(name: str) -> None:
+    tools, template = TOOLS["all types"], get_response_template(name)
+    grammar = to_grammar(template, tools, target="lark", reasoning="none", response_format=ANSWER)
+    draws = Drawer(grammar.text, (*grammar.preserved_tokens, *grammar.triggers), 60)
+    chance, answers = random.Random(name), 0
+    for text in [draws.draw(chance) for _ in range(4 * TEXTS)]:
+        if text is not None:
+            assert fault_in(template, tools, grammar, text, calls=False) is None, text
+            answers += text.lstrip().startswith("{")
+    assert answers or name == "gpt_oss"  # which writes the channel first
+    call = Drawer(to_grammar(template, tools, target="lark", tool_choice="required", reasoning="none").text, (), 150)
+    for quoted in filter(None, (call.draw(chance) for _ in range(TEXTS))):
+        answer = json.dumps({"text": quoted}, ensure_ascii=False)
+        if draws.accepts(answer):
+            message = parse_response(answer, template, prefix=prompt_of(template), tools=tools, errors="report")
+            assert "tool_calls" not in message, answer
+
+
+@pytest.mark.parametrize("name", sorted(BARE))
+def test_an_answer_in_json_beside_calls_that_are_json_is_refused(name: str) -> None:
+    with pytest.raises(GrammarError, match="can't be told from a call"):
+        to_grammar(name, TOOLS["all types"], response_format=ANSWER)
 
 
 KEYS = st.sampled_from(["a", "b1", "long_name", "Größe", "x-y", "with space", "type", "$ref"])
