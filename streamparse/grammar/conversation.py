@@ -28,7 +28,18 @@ from streamparse.grammar.marks import (
     reserved_names,
     turn_ends,
 )
-from streamparse.grammar.nodes import EMPTY, FreeText, Node, Repeat, Rules, Text, choice, optional, sequence
+from streamparse.grammar.nodes import (
+    EMPTY,
+    OTHER_CALLS,
+    FreeText,
+    Node,
+    Repeat,
+    Rules,
+    Text,
+    choice,
+    optional,
+    sequence,
+)
 from streamparse.grammar.probing import Surroundings, forms_of
 from streamparse.grammar.schemas import SchemaWriter
 from streamparse.template.model import ResponseTemplate
@@ -179,6 +190,8 @@ def _in_text(result: Plan, template: ResponseTemplate, name: str, request: Reque
     misread = [begin for near in result.forms.values() for begin in near.misread]
     never = [head for head in (*heads(template, name), *misread) if not any(head in text for text in texts)]
     result.triggers, result.never = triggers, never
+    if not _rules_out_calls(template, name, (*texts, *never)):
+        result.rules.relaxed[OTHER_CALLS] = None
 
     def up_to(trigger: Trigger) -> Node:
         return FreeText(trigger.text, tuple(text for text in (*texts, *never) if text not in trigger.text))
@@ -210,6 +223,12 @@ def _in_text(result: Plan, template: ResponseTemplate, name: str, request: Reque
             *(sequence(trigger.text, rest) for trigger, rest in last),
         ]
     )
+
+
+def _rules_out_calls(template: ResponseTemplate, name: str, kept_out: Sequence[str]) -> bool:
+    """Whether text without these texts has no begin of a call in any of the template's spellings."""
+    begins = [leading(way, spaces=False) for way in delimiter_ways(template, name, "open")]
+    return all(any(text in begin for text in kept_out) for begin in begins)
 
 
 def _only_calls(result: Plan, form: Form, request: Request) -> Node:

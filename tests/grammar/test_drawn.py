@@ -27,6 +27,7 @@ from streamparse import (
     response_template_names,
 )
 from streamparse.grammar import Grammar, GrammarError, to_grammar
+from streamparse.grammar.nodes import OTHER_CALLS
 from streamparse.infer import InferenceError, infer_response_template
 from stress.checking import fault_in, prompt_of
 from stress.drawing import Drawer
@@ -102,6 +103,20 @@ def test_what_an_inferred_template_may_write_is_read() -> None:
             kind = kinds[(number + required) % len(kinds)]
             _, grammar, draws = of_template(template, TOOLS[kind], required)
             draw_and_read(template, TOOLS[kind], grammar, draws, required, f"{name} {kind}")
+
+
+@pytest.mark.parametrize("name", response_template_names())
+def test_a_call_of_another_tool_is_no_text_unless_the_grammar_says_so(name: str) -> None:
+    tools, template = [tool("find")], get_response_template(name)
+    auto = to_grammar(template, tools, target="lark", reasoning="none")
+    draws = Drawer(auto.text, (*auto.preserved_tokens, *auto.triggers), 60)
+    others = to_grammar(template, [tool("other")], target="lark", tool_choice="required", reasoning="none")
+    calls = Drawer(others.text, (*others.preserved_tokens, *others.triggers), 60)
+    chance, seen = random.Random(name), 0
+    for call in filter(None, (calls.draw(chance) for _ in range(2 * TEXTS))):
+        seen += 1
+        assert OTHER_CALLS in auto.relaxed or not draws.accepts(call), call
+    assert seen
 
 
 ANSWER = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
