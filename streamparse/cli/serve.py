@@ -42,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     upstream.add_argument("--model", metavar="NAME", help="the one model to serve (default: as clients say)")
     upstream.add_argument("--upstream-key-env", metavar="VAR", help="environment variable with the upstream's API key")
+    upstream.add_argument(
+        "--no-grammars",
+        action="store_true",
+        help="send no grammars for forced calls, strict tools and single calls, which llama.cpp, vLLM and SGLang take",
+    )
     model = parser.add_argument_group("the model's format")
     model.add_argument(
         "--chat-template",
@@ -161,6 +166,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         special_tokens=special_tokens_of(path, chat_template.text),
         keep_bos=arguments.bos == "keep" or (arguments.bos == "auto" and not SERVERS[arguments.server].adds_bos),
         errors=arguments.errors,
+        grammars=not arguments.no_grammars,
         whole_calls=arguments.whole_calls,
         cors_origins=arguments.cors_origin,
         upstream_key=_variable(arguments.upstream_key_env),

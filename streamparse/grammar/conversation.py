@@ -7,6 +7,7 @@ for targets with triggers of their own (what begins a call, what follows it).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ from streamparse.grammar.calls import CallWriter, Tool, Trigger
 from streamparse.grammar.derived import delimiter_ways
 from streamparse.grammar.dialects import WHITE_SPACE, WHITE_SPACE_RULE, Json
 from streamparse.grammar.errors import GrammarError
-from streamparse.grammar.forms import Form
+from streamparse.grammar.forms import Form, usual_text
 from streamparse.grammar.marks import (
     CONTENT_FIELD,
     around,
@@ -27,7 +28,18 @@ from streamparse.grammar.marks import (
     reserved_names,
     turn_ends,
 )
-from streamparse.grammar.nodes import EMPTY, FreeText, Node, Repeat, Rules, Text, choice, optional, sequence
+from streamparse.grammar.nodes import (
+    EMPTY,
+    OTHER_CALLS,
+    FreeText,
+    Node,
+    Repeat,
+    Rules,
+    Text,
+    choice,
+    optional,
+    sequence,
+)
 from streamparse.grammar.probing import Surroundings, forms_of
 from streamparse.grammar.schemas import SchemaWriter
 from streamparse.template.model import ResponseTemplate
@@ -109,6 +121,8 @@ def plan(template: ResponseTemplate, request: Request) -> Plan:
         )
         for begins in (True, False)
     )
+    if answer is not None and any(_is_bare(form, writer.heads) for form in forms):
+        raise GrammarError("the format's calls are JSON without a mark: an answer in JSON can't be told from a call")
     result = Plan(
         rules, EMPTY, reasoning, calls=first, answer=answer, writer=writer, forms={f: known[f] for f in forms}
     )
@@ -176,6 +190,8 @@ def _in_text(result: Plan, template: ResponseTemplate, name: str, request: Reque
     misread = [begin for near in result.forms.values() for begin in near.misread]
     never = [head for head in (*heads(template, name), *misread) if not any(head in text for text in texts)]
     result.triggers, result.never = triggers, never
+    if not _rules_out_calls(template, name, (*texts, *never)):
+        result.rules.relaxed[OTHER_CALLS] = None
 
     def up_to(trigger: Trigger) -> Node:
         return FreeText(trigger.text, tuple(text for text in (*texts, *never) if text not in trigger.text))
@@ -207,6 +223,12 @@ def _in_text(result: Plan, template: ResponseTemplate, name: str, request: Reque
             *(sequence(trigger.text, rest) for trigger, rest in last),
         ]
     )
+
+
+def _rules_out_calls(template: ResponseTemplate, name: str, kept_out: Sequence[str]) -> bool:
+    """Whether text without these texts has no begin of a call in any of the template's spellings."""
+    begins = [leading(way, spaces=False) for way in delimiter_ways(template, name, "open")]
+    return all(any(text in begin for text in kept_out) for begin in begins)
 
 
 def _only_calls(result: Plan, form: Form, request: Request) -> Node:
@@ -274,10 +296,31 @@ def _text_without_calls(template: ResponseTemplate) -> Node:
     return FreeText("", tuple(heads(template, name)))
 
 
+def _is_bare(form: Form, marks: Sequence[str]) -> bool:
+    """Whether calls begin as any JSON does, with none of the marks."""
+    text = usual_text((*form.begin, *form.call))
+    return text.startswith(("{", "[")) and not text.startswith(tuple(marks))
+
+
+def _marks_in_answer(template: ResponseTemplate) -> tuple[str, ...]:
+    """What begins calls, and what opens or closes reasoning and content."""
+    found = list(turn_ends(template))
+    with suppress(GrammarError):
+        found += heads(template, calls_field(template))
+    if (name := reasoning_field(template)) is not None:
+        found += [text for texts in delimiters(template, name) for text in texts]
+    return tuple(dict.fromkeys(text.strip() for text in found if is_telling(text.strip())))
+
+
 def answer_node(template: ResponseTemplate, rules: Rules, request: Request) -> Node:
-    """An answer in JSON, in the field for content."""
+    """An answer in JSON, in the field for content; no string in it has a text that the parser takes for a mark."""
     writer = SchemaWriter(
-        rules, Json(), request.response_schema, request.any_order, request.open_objects, name="answer"
+        rules,
+        Json(_marks_in_answer(template)),
+        request.response_schema,
+        request.any_order,
+        request.open_objects,
+        name="answer",
     )
     value = writer.value(request.response_schema, "response_format")
     if value is None:

@@ -27,6 +27,10 @@ class Relaxation:
     reason: str
 
 
+OTHER_CALLS = Relaxation("text", "calls of no given tool", "free text may have in it what the parser reads as one")
+"""Of formats whose calls have no mark: text is kept free of the begins of the given tools' calls only."""
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """A fixed text."""

@@ -51,6 +51,9 @@ class StructuralTagWriter:
         return self._triggered()
 
     def _answer(self) -> Format:
+        """JSON by the schema; beside calls its strings may not have the marks of one in them."""
+        if self._plan.calls is not None and self._plan.answer is not None:
+            return self._ebnf(self._plan.answer)
         return {"type": "json_schema", "json_schema": self._request.response_schema}
 
     def _reasoning(self) -> list[Format]:

@@ -17,6 +17,7 @@
 ``reasoning_key``      where a chat template reads the reasoning of earlier answers
 ``prompt``             messages as a prompt, by the model's chat template
 ``beginning``          where an answer begins: a call, or JSON, may begin in the prompt
+``constraining``       whether a grammar holds the upstream to the request
 ``generation``         one generation of the upstream, up to where the answer ends
 ``answer``             completions of the upstream, parsed, as chunks or whole
 ``usage``              the tokens that a request used

@@ -221,7 +221,8 @@ class ChatAnswer:
     def _completion(self, index: int) -> RawCompletion:
         settings, request = self._settings, self._request
         parameters = {**request.parameters, "max_tokens": request.max_tokens or settings.max_tokens}
-        if request.json is not None:
+        parameters |= self._beginning.held
+        if request.json is not None and not self._beginning.held:
             parameters |= upstream_parameters(request.json, settings.server)
         if request.one_call and settings.server == "vllm":
             parameters["stream_options"] = {"include_usage": True, "continuous_usage_stats": True}

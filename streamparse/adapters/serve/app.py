@@ -92,7 +92,9 @@ class _Server:
         self._prompts = PromptRenderer(
             settings.chat_template, arguments=settings.chat_template_arguments, keep_bos=settings.keep_bos
         )
-        self._beginnings = Beginnings(self._prompts, load_response_template(settings.template))
+        self._beginnings = Beginnings(
+            self._prompts, load_response_template(settings.template), settings.server if settings.grammars else None
+        )
         self._models = Models(settings)
         self._metrics = Metrics()
         self._running = 0

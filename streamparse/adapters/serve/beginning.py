@@ -9,16 +9,21 @@ too, where the prompt would open it. Each beginning is tried on the response tem
 template writes behind it has to be read as that call, or as that content. Where it isn't, or where the chat template
 shows no call, the request is refused.
 
+Where the upstream takes a grammar (``constraining``), a call that has to be made is left to that instead: the prompt is
+as it is, the model may reason, and its arguments follow the tool's schema.
+
 An answer that is held to JSON is the content, whatever a string in it may look like: it is read by a template that
 knows nothing else.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from streamparse.adapters.openai.calls import new_call_id
+from streamparse.adapters.serve.constraining import grammar_fields, takes_grammar
 from streamparse.adapters.serve.errors import RequestError
 from streamparse.adapters.serve.prompt import PromptRenderer
 from streamparse.adapters.serve.request import ChatRequest
@@ -39,6 +44,7 @@ _ONLY_CONTENT = {"start_anchor": "\n", "fields": {"content": {}}}
 class Beginning:
     """``prompt`` goes to the upstream. The parser takes ``prefix`` for the prompt, and ``begun``, the rest of it, for
     the first text of the answer; ``template`` is what it reads with, and the fields ``without`` are text to it.
+    ``held`` are the fields of the upstream request that hold the model to a grammar.
     """
 
     prompt: str
@@ -46,27 +52,50 @@ class Beginning:
     template: ResponseTemplate
     begun: str = ""
     without: tuple[str, ...] = ()
+    held: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Beginnings:
-    """Finds the beginnings of answers for one chat template and one response template."""
+    """Finds the beginnings of answers for one chat template and one response template.
+
+    ``server`` is the kind of the upstream where it may be sent grammars, None where it may not.
+    """
 
     prompts: PromptRenderer
     template: ResponseTemplate
+    server: str | None = None
 
     def of(self, request: ChatRequest) -> Beginning:
         """Give the beginning of the answer to a request; raises RequestError where it can't begin as it has to."""
         calls = self._calls()
-        if request.continues:
-            prompt = self._continued(request)
-            return Beginning(prompt, prompt, self.template, without=() if request.tool_choice.tools else calls)
-        prompt = self._prompt(request)
-        if request.json is not None:
-            return self._of_json(request, prompt, calls)
-        if request.tool_choice.forced:
+        prompt = self._continued(request) if request.continues else self._prompt(request)
+        if not request.tool_choice.tools:
+            if request.json is not None and not request.continues:
+                return self._of_json(request, prompt, calls)
+            return Beginning(prompt, prompt, self.template, without=calls)
+        held = self._held(request, prompt)
+        if held is None and request.json is not None:
+            raise _refused("response_format", self._why_no_json())
+        if held is None and request.tool_choice.forced:
             return self._of_call(request, prompt)
-        return Beginning(prompt, prompt, self.template, without=() if request.tool_choice.tools else calls)
+        return Beginning(prompt, prompt, self.template, held=held or {})
+
+    def _held(self, request: ChatRequest, prompt: str) -> dict[str, Any] | None:
+        """The fields of a grammar; none behind a prompt that ends inside a call, where no grammar begins."""
+        fields = None if self.server is None else grammar_fields(request, self.server, self.template, prompt)
+        return None if fields is None or self._in_call(prompt) else fields
+
+    def _why_no_json(self) -> str:
+        if self.server is None or not takes_grammar(self.server):
+            return (
+                "an answer in JSON beside calls needs an upstream that takes a grammar (llama.cpp, vLLM, SGLang): "
+                'give tool_choice "none" or no tools'
+            )
+        return (
+            "no grammar can hold this answer to JSON beside calls, because the request has a grammar of its own or "
+            'the schema or the model\'s format has no spelling in one: give tool_choice "none" or no tools'
+        )
 
     def _prompt(self, request: ChatRequest, *answer: dict[str, Any], generation_prompt: bool = True) -> str:
         return self.prompts.render(
@@ -101,7 +130,7 @@ class Beginnings:
         raise _refused("response_format", "the chat template's prompts don't end where a content begins")
 
     def _of_call(self, request: ChatRequest, prompt: str) -> Beginning:
-        name = request.tool_choice.name
+        name = request.tool_choice.name or _only(request)
         if name is None and self._in_call(prompt):
             return Beginning(prompt, prompt, self.template)
         names = (name,) * len(_ARGUMENTS) if name else _NAMES
@@ -163,6 +192,12 @@ class Beginnings:
         message = parser.finalize("stop")[0] or {}
         calls = [call.get("function", {}) for call in message.get("tool_calls", [])]
         return [(call.get("name"), call.get("arguments")) for call in calls] == [(name, arguments)]
+
+
+def _only(request: ChatRequest) -> str | None:
+    """The name of the only tool, None where there are more."""
+    names = [tool["function"]["name"] for tool in request.tool_choice.tools]
+    return names[0] if len(names) == 1 else None
 
 
 def _calling(name: str, arguments: dict[str, Any], call_id: str) -> tuple[dict[str, Any], ...]:

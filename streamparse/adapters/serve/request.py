@@ -96,10 +96,6 @@ def check_request(data: dict[str, Any], *, most_choices: int) -> ChatRequest:
     json_wanted = wants_json(response_format) and not tool_choice.forced
     if tool_choice.forced and continues:
         raise _unsupported("tool_choice", "a call can't begin in a message that goes on (continue_final_message)")
-    if json_wanted and tool_choice.tools:
-        raise _unsupported(
-            "response_format", 'an answer that is held to JSON can have no calls: give tool_choice "none" or no tools'
-        )
     arguments = dict(_of_type(data, "chat_template_kwargs", dict) or {})
     if (effort := _of_type(data, "reasoning_effort", str)) is not None:
         arguments.setdefault("reasoning_effort", effort)

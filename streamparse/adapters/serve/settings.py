@@ -36,6 +36,9 @@ class Settings:
     whole_calls: bool = False
     """Whether a call is sent only once it is whole and well-formed, also in a stream."""
 
+    grammars: bool = True
+    """Whether an upstream of a kind that takes grammars is sent them, so that calls are made as they were asked for."""
+
     upstream_key: str | None = None
     key: str | None = None
     """What the upstream is sent, and what clients must send, as ``Authorization: Bearer …``."""

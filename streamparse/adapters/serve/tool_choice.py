@@ -17,7 +17,7 @@ Tool = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """The tools that the model is shown; whether it has to call one, and which (None: any of them)."""
+    """The tools that the model is shown; whether it has to call one, and which was named (None: any of them)."""
 
     tools: list[Tool]
     forced: bool = False
@@ -53,7 +53,7 @@ def read_tool_choice(choice: Any, tools: list[Tool]) -> ToolChoice:
 def _required(tools: list[Tool]) -> ToolChoice:
     if not tools:
         raise _refused("can't be required without tools")
-    return ToolChoice(tools, forced=True, name=_names(tools)[0] if len(tools) == 1 else None)
+    return ToolChoice(tools, forced=True)
 
 
 def _allowed(allowed: Any, tools: list[Tool]) -> ToolChoice:

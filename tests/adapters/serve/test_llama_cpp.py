@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import httpx
+import jsonschema
 import openai
 import pytest
 
@@ -87,6 +88,76 @@ async def test_a_forced_call_is_made(upstream: str, stream: bool) -> None:
     assert call.function.name == "weather"
     assert json.loads(call.function.arguments).keys() == {"city"}
     assert choice.finish_reason == "tool_calls"
+
+
+WEATHER = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "pattern": "^[A-Z][a-z]{2,9}$"},
+        "days": {"type": "integer", "minimum": 1, "maximum": 9},
+    },
+    "required": ["city", "days"],
+    "additionalProperties": False,
+}
+HELD = {"type": "function", "function": {"name": "weather", "parameters": WEATHER, "strict": True}}
+NOW = {"type": "function", "function": {"name": "now", "parameters": {"type": "object", "properties": {}}}}
+
+
+@pytest.mark.parametrize("kind", ["llama.cpp", "llama.cpp-native"])
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+async def test_a_model_that_has_to_call_writes_a_call_that_is_valid(upstream: str, kind: str, stream: bool) -> None:
+    named = {"type": "function", "function": {"name": "weather"}}
+    async with asking(upstream, server=kind) as ai:
+        extra = {"chat_template_kwargs": {"enable_thinking": False}}  # it would think until its tokens are used up
+        choice = await read(ai, stream, tools=[HELD, NOW], tool_choice=named, extra_body=extra, max_tokens=120)
+    (call,) = choice.message.tool_calls
+    assert call.function.name == "weather"
+    jsonschema.validate(json.loads(call.function.arguments), WEATHER)
+    assert choice.message.content is None
+    assert choice.finish_reason == "tool_calls"
+
+
+async def test_a_strict_tool_leaves_a_model_free_to_talk(upstream: str) -> None:
+    """The grammar is lazy: without a call the answer is what it is without a grammar."""
+    messages = [{"role": "user", "content": "What do bees do all day?"}]
+    async with asking(upstream) as ai:
+        free = await read(ai, False, tools=[{**HELD, "function": {**HELD["function"], "strict": False}}])
+        held = await read(ai, False, tools=[HELD], messages=messages)
+    assert held.message.content
+    assert held.finish_reason == free.finish_reason == "length"
+
+
+async def test_a_call_that_a_model_begins_by_itself_is_valid_for_a_strict_tool(upstream: str) -> None:
+    """The model has called the tool before, with a key that is none; so it begins a call again, and is held to it."""
+    messages: list[dict[str, Any]] = []
+    for city in ("Oslo", "Bern", "Lima"):
+        call = {"id": city, "type": "function", "function": {"name": "weather", "arguments": {"town": city}}}
+        messages += [
+            {"role": "user", "content": f"Weather in {city}?"},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+        ]
+    async with asking(upstream) as ai:
+        choice = await read(
+            ai,
+            False,
+            messages=[*messages, {"role": "user", "content": "Weather in Rome?"}],
+            tools=[HELD],
+            max_tokens=90,
+        )
+    assert choice.message.tool_calls
+    for call in choice.message.tool_calls:
+        jsonschema.validate(json.loads(call.function.arguments), WEATHER)
+
+
+async def test_json_beside_tools_is_json_or_a_call(upstream: str) -> None:
+    held = {"type": "json_schema", "json_schema": {"name": "busy", "schema": {"type": "boolean"}}}
+    async with asking(upstream) as ai:
+        extra = {"chat_template_kwargs": {"enable_thinking": False}}
+        choice = await read(ai, False, tools=[HELD], response_format=held, extra_body=extra, max_tokens=120)
+    if choice.message.tool_calls:
+        jsonschema.validate(json.loads(choice.message.tool_calls[0].function.arguments), WEATHER)
+    else:
+        assert isinstance(json.loads(choice.message.content), bool)
 
 
 async def test_a_forced_call_that_is_cut_off_is_none(upstream: str) -> None:
