@@ -121,7 +121,7 @@ def test_a_call_of_another_tool_is_no_text_unless_the_grammar_says_so(name: str)
     auto = to_grammar(template, tools, target="lark", reasoning="none")
     draws = Drawer(auto.text, (*auto.preserved_tokens, *auto.triggers), 60)
     others = to_grammar(template, [tool("other")], target="lark", tool_choice="required", reasoning="none")
-    calls = Drawer(others.text, (*others.preserved_tokens, *others.triggers), 60)
+    calls = Drawer(others.text, (*others.preserved_tokens, *others.triggers), LONG_MARKS.get(name, 60))
     chance, seen = random.Random(name), 0
     for call in filter(None, (calls.draw(chance) for _ in range(2 * TEXTS))):
         seen += 1
@@ -130,7 +130,7 @@ def test_a_call_of_another_tool_is_no_text_unless_the_grammar_says_so(name: str)
 
 
 ANSWER = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-BARE = {"llama3_json", "llama4_pythonic"}
+BARE = {"llama3_json", "llama4_pythonic", "xlam"}
 """Families whose calls are JSON without a mark."""
 
 
