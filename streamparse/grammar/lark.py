@@ -85,6 +85,8 @@ class _Writer:
             return short and len(others) == len(node.items) - 1 and all(map(self.is_regular, node.items))
         if isinstance(node, Repeat) and self.is_heavy(node.body):
             return False
+        if isinstance(node, FreeText):
+            return True  # its end is its stop's, however what it matches ends
         if isinstance(node, Sequence) and self._ends_open(node):
             return False
         return all(map(self.is_regular, children(node)))

@@ -216,6 +216,14 @@ def test_any_schema_is_kept(name: str, schema: dict[str, Any], required: bool, s
     draw_and_read(template, tools, grammar, draws, required, str(seed))
 
 
+@pytest.mark.parametrize("name", response_template_names())
+@pytest.mark.parametrize("pattern", ["^(ab|c)d?$", "^a*b?$", "^(x|yz){1,3}$"])
+def test_a_pattern_that_ends_with_what_may_be_left_out_is_kept(name: str, pattern: str) -> None:
+    tools = [tool("one", an_object({"a": {"type": "string", "pattern": pattern}}, [])), tool("two")]
+    template, grammar, draws = of_template(get_response_template(name), tools, False)
+    draw_and_read(template, tools, grammar, draws, False, pattern)
+
+
 def mutants(text: str, chance: random.Random) -> Iterator[str]:
     """The text with a character or a stretch taken out, doubled or changed."""
     for _ in range(6):
