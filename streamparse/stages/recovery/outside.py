@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from streamparse.stages.recovery.calling import Calling
+from streamparse.stages.recovery.marking import take_mark
 from streamparse.stages.recovery.mentioning import Mentioning, is_quoted, may_be_a_word
 from streamparse.stages.recovery.mode import Seen
 from streamparse.stages.recovery.opening import Opening
@@ -31,6 +32,8 @@ class Outside:
             return
         if seen.what == "open":
             self._take_open(seen)
+        elif seen.what in ("own", "stray"):
+            take_mark(self.core, seen, None)
         else:
             self._take_close(seen)
 
@@ -55,7 +58,7 @@ class Outside:
     def _take_open(self, seen: Seen) -> None:
         core, field = self.core, seen.field
         if is_quoted(core, seen):
-            core.say(seen.text)
+            core.mention(seen.text)
         elif field.streams and may_be_a_word(core, seen):
             core.go(Mentioning(core, seen))
         elif field.streams or seen.captures:
@@ -65,13 +68,11 @@ class Outside:
             core.go(Opening(core, seen))
 
     def _take_close(self, seen: Seen) -> None:
-        """The turn ends, or a close of nothing: text of the answer, if there is one."""
+        """The turn ends, even where there is no answer."""
         core, writer = self.core, self.core.writer
         if writer.open_field is None:
             writer.end_unclosed()
             writer.unclaimed(seen.text)
-        elif seen.what == "stray":
-            core.say(seen.text)
         else:
             writer.close(seen.text, seen.captures)
             core.prose.begin()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamparse.stages.body import Body
 from streamparse.stages.recovery.aside import Aside
+from streamparse.stages.recovery.marking import take_mark
 from streamparse.stages.recovery.mode import Seen
 from streamparse.template.model import Field
 
@@ -28,6 +29,7 @@ class Talking:
         """Text is the region's; a repeated open at its beginning is dropped, calls and ends of turn are looked into."""
         core, writer = self.core, self.core.writer
         writer.text(text, None)
+        core.thought.feed(text)
         self.plain = self.plain or bool(text.strip())
         if seen is None:
             return
@@ -42,9 +44,16 @@ class Talking:
             core.go(Aside(core, self._field, seen))
         elif seen.what == "turn" and core.may_hold:
             core.go(Parting(core, self._field, seen.text))
+        elif seen.what in ("own", "again"):
+            take_mark(core, seen, self._field)
         else:
             writer.text(seen.text, None)
+            core.thought.mention(seen.text)
             self.plain = True
+
+    def skip(self, text: str) -> None:
+        """What the text says about what follows counts, all the same."""
+        self.core.thought.feed(text)
 
     def end(self) -> bool:
         """The region ends without its close, if it has one."""
