@@ -22,7 +22,7 @@ def take_mark(core: RecoveringTokenizer, mark: Seen, field: Field | None) -> Non
     prose = core.prose if field is None else core.thought
     if has_token(core, mark):
         _drop(core, mark)
-    elif prose.in_code or prose.mentions_marks or prose.after_spelled_mark:
+    elif prose.in_code or prose.closed_by or prose.mentions_marks or prose.after_spelled_mark:
         _quote(core, mark, field)
     elif prose.in_sentence:
         core.go(Marking(core, mark, field))
@@ -31,7 +31,7 @@ def take_mark(core: RecoveringTokenizer, mark: Seen, field: Field | None) -> Non
 
 
 def take_open_of_nothing(core: RecoveringTokenizer, opened: Seen, field: Field | None) -> None:
-    """Take the open of a call, where what follows is no call, as in ``take_mark``; behind text in its line it is text."""
+    """Take the open of a call that none follows, as in ``take_mark``; behind other text in its line it is text."""
     prose = core.prose if field is None else core.thought
     is_mark = all(MARK.fullmatch(part) for part in opened.text.split())
     if not is_mark or (not has_token(core, opened) and (prose.in_code or prose.in_line or prose.mentions_marks)):

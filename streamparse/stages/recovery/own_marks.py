@@ -30,5 +30,8 @@ def own_marks(template: ResponseTemplate) -> list[Delimiter]:
     found = [] if policy.marks_pattern is None else [Delimiter.of_pattern(policy.marks_pattern)]
     fields = [field for field in template.fields.values() if field is not template.implicit]
     delimiters = [each for field in fields for each in (field.open, field.close) if each is not None]
+    turn_end = None if template.implicit is None else template.implicit.close
     literals = {*policy.marks, *(mark for each in delimiters for mark in marks_of(each) if len(mark) <= LONGEST)}
+    if turn_end is not None:  # with a letter behind it: what closes a turn only before certain text is no end of it
+        literals = {mark for mark in literals if turn_end.compiled.match(f"{mark}x") is None}
     return [*found, Delimiter.of_literals(sorted(literals)[:MOST])] if literals else found

@@ -30,6 +30,12 @@ BETWEEN_WORDS = re.compile(r"[\w,–—-][ \t]+\Z")
 QUOTED_FROM = tuple("\"'“‘«„([*_/")
 """What stands right before a word that is quoted, in brackets or emphasized."""
 
+CLOSED_BY = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“"}
+"""Quotation marks that stand right before what they quote, and what closes them."""
+
+OPENS_BEHIND = ("", " ", "\t", "(", "[", "*", "_")
+"""What stands before a quotation mark that opens."""
+
 AFTER_WORD = tuple(" \t.,;:!?…\"'”’»)]*_/")
 """What stands right after a word of a sentence."""
 
@@ -88,6 +94,17 @@ class Prose:
         self._take_run()
         indented = self._blank and self._begun and self._after_blank and self._indent >= INDENTED
         return bool(self._fence or self._info or self._span) or indented
+
+    @property
+    def closed_by(self) -> str:
+        """What closes the code span or the quotation that stands open right before what comes next; else nothing."""
+        self._catch_up()
+        self._take_run()
+        if self._fence or self._info:
+            return ""
+        if not self._span and self._end[-2:-1] in OPENS_BEHIND:
+            return CLOSED_BY.get(self._end[-1:], "")
+        return self._span
 
     @property
     def in_line(self) -> bool:

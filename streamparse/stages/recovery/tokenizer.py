@@ -23,6 +23,7 @@ from streamparse.stages.recovery.mode import Mode, Seen
 from streamparse.stages.recovery.opening import Opening
 from streamparse.stages.recovery.outside import Outside
 from streamparse.stages.recovery.prose import Prose
+from streamparse.stages.recovery.quoting import Quoting
 from streamparse.stages.recovery.talking import Parting, Talking
 from streamparse.stages.recovery.trailing import Trailing
 from streamparse.stages.recovery.watches import watches_of
@@ -32,7 +33,20 @@ from streamparse.template.model import Field, ResponseTemplate
 
 MODES: dict[str, Any] = {
     mode.name: mode
-    for mode in (Outside, Beginning, Mentioning, Opening, Talking, Parting, Aside, Calling, Doubting, Trailing, Marking)
+    for mode in (
+        Outside,
+        Beginning,
+        Mentioning,
+        Opening,
+        Talking,
+        Parting,
+        Aside,
+        Calling,
+        Doubting,
+        Trailing,
+        Marking,
+        Quoting,
+    )
 }
 _READ_AGAIN_FACTOR = 8
 _NOWHERE: tuple[int, frozenset[str]] = (-1, frozenset())

@@ -37,7 +37,10 @@ class Watches:
         )
         strays = [entry for _, field, _ in self._opens for entry in _strays(field)]
         ends: list[Entry] = [("close", field, close) for _, field, close in self._turn]
-        self._own: list[Entry] = [("own", by_name[0], marks) for marks in own_marks(template)]
+        marks = own_marks(template)
+        self.own_texts = frozenset(text for found in marks for text in found.literals or ())
+        """The family's own marks, as far as they are fixed texts."""
+        self._own: list[Entry] = [("own", by_name[0], found) for found in marks]
         self.outside = watched([*self._opens, *ends, *strays, *self._own])
         self._built: dict[tuple[str, str], Watched] = {}
 
