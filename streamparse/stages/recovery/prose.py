@@ -59,6 +59,7 @@ class Prose:
         "_closing",
         "_end",
         "_fence",
+        "_followed",
         "_indent",
         "_info",
         "_last",
@@ -74,6 +75,10 @@ class Prose:
     def begin(self) -> None:
         """An answer begins."""
         self._unread: list[str] = []  # pieces that are followed only when somebody asks, or when there are many
+        self._followed = False  # whether any was followed, and so whether there is a state
+
+    def _begin(self) -> None:
+        self._followed = True
         self._run = ""  # backticks or tildes at the end of the text, of which more may come
         self._fence = ""  # what opened the fence that is open
         self._info = ""  # what opened a fence if this line has no backtick in it any more
@@ -143,6 +148,8 @@ class Prose:
             self._catch_up()
 
     def _catch_up(self) -> None:
+        if not self._followed:
+            self._begin()
         if self._unread:
             text = "".join(self._unread)
             self._unread.clear()
@@ -170,6 +177,8 @@ class Prose:
 
     def interrupt(self) -> None:
         """A region stands here: what follows is no longer the same line, but it may be in the same fence."""
+        if not self._followed and not self._unread:
+            return  # nothing stands here that this could end
         self._catch_up()
         self._take_run()
         self._end_line()
@@ -179,11 +188,12 @@ class Prose:
     def state(self) -> dict[str, Any]:
         """The state as JSON-able data."""
         self._catch_up()
-        return {name: getattr(self, name) for name in self.__slots__ if name != "_unread"}
+        return {name: getattr(self, name) for name in self.__slots__ if name not in ("_unread", "_followed")}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state that :meth:`state` gave."""
         self._unread.clear()
+        self._followed = True
         for name, value in state.items():
             setattr(self, name, value)
 

@@ -204,7 +204,8 @@ class RecoveringTokenizer:
     def open(self, field: Field, delimiter: str, captures: dict[str, str]) -> None:
         """Open an explicit region."""
         self.prose.interrupt()
-        self.thought.begin()
+        if field.streams:
+            self.thought.begin()
         self.writer.open(field, delimiter, captures)
 
     def interrupt(self, field: Field, text: str) -> None:
