@@ -37,6 +37,7 @@ from streamparse.repair.tag_likeness import (
     resembles,
 )
 from streamparse.repair.tag_marks import Mark, marks_in
+from streamparse.repair.tag_spelling import respelled
 from streamparse.repair.values import value_mender
 from streamparse.stages.content.table import content_error
 from streamparse.stages.content.tag_parts import Literal
@@ -77,9 +78,12 @@ def mend_tags(damaged: Damaged) -> Mended:
     followed = outline is not None and outline.shape.closing_end is None
     if not damaged.text.strip():
         return Mended({})
+    repaired: dict[str, None] = {}
+    if outline is not None and (text := respelled(damaged.text, outline)) != damaged.text:
+        damaged = replace(damaged, text=text)
+        repaired["misspelt tags"] = None
     if not (outline is not None and outline.start in damaged.text) and (arguments := json_object(damaged)) is not None:
         return arguments
-    repaired: dict[str, None] = {}
     tags = (
         followed_tags(damaged, outline, compiled, repaired)
         if outline is not None and followed

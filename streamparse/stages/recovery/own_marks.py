@@ -8,6 +8,7 @@ such as variants that models write by mistake and headers that no field knows.
 from __future__ import annotations
 
 from streamparse.matching.delimiter import Delimiter
+from streamparse.matching.misspelling import as_misspelt
 from streamparse.stages.recovery.terminators import marks_of
 from streamparse.template.model import ResponseTemplate
 
@@ -34,4 +35,7 @@ def own_marks(template: ResponseTemplate) -> list[Delimiter]:
     literals = {*policy.marks, *(mark for each in delimiters for mark in marks_of(each) if len(mark) <= LONGEST)}
     if turn_end is not None:  # with a letter behind it: what closes a turn only before certain text is no end of it
         literals = {mark for mark in literals if turn_end.compiled.match(f"{mark}x") is None}
-    return [*found, Delimiter.of_literals(sorted(literals)[:MOST])] if literals else found
+    if not literals:
+        return found
+    exact = Delimiter.of_literals(sorted(literals)[:MOST])
+    return [*found, exact] if (loose := as_misspelt(exact)) is exact else [*found, exact, loose]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from streamparse.matching.delimiter import Delimiter
+from streamparse.matching.misspelling import as_misspelt
 from streamparse.stages.recovery.own_marks import own_marks
 from streamparse.stages.recovery.terminators import has_tags, terminators_of
 from streamparse.template.model import Field, ResponseTemplate, Watched, watched
@@ -27,9 +28,11 @@ class Watches:
 
     def __init__(self, template: ResponseTemplate) -> None:
         by_name = sorted(template.fields.values(), key=lambda field: field.name)
-        self._opens = [("open", field, field.open) for field in by_name if field.open is not None]
+        self._opens = [("open", field, as_misspelt(field.open)) for field in by_name if field.open is not None]
         self._calls = [entry for entry in self._opens if not entry[1].streams]
-        self._call_ends = [("close", field, field.close) for _, field, _ in self._calls if field.close is not None]
+        self._call_ends = [
+            ("close", field, as_misspelt(field.close)) for _, field, _ in self._calls if field.close is not None
+        ]
         self._parts_of_calls = [part for _, call, _ in self._calls for part in _parts(call)]
         implicit = template.implicit
         self._turn: list[Entry] = (
@@ -64,7 +67,7 @@ class Watches:
     def _get(self, mode: str, field: Field, others: Callable[[], list[Entry]], marks: tuple[str, ...] = ()) -> Watched:
         built = self._built.get((mode, field.name))
         if built is None:
-            close: list[Entry] = [("close", field, field.close)] if field.close is not None else []
+            close: list[Entry] = [("close", field, as_misspelt(field.close))] if field.close is not None else []
             entries = close + [entry for entry in others() if entry[2] is not None]
             built = self._built[mode, field.name] = watched(entries, marks)
         return built
