@@ -13,8 +13,8 @@ import pytest
 
 from streamparse.adapters.kafka import KafkaEvents, KafkaWorker, begin_record, chunk_record, end_record
 from streamparse.adapters.kafka import follower as follower_module
-from streamparse.adapters.kafka.sse import last_event_id, sse_events
 from streamparse.adapters.openai import ChatCompletionChunks, sse_stream
+from streamparse.adapters.store.server_sent import last_event_id, sse_events
 from streamparse.adapters.websockets import EventServer, RefusedError
 from streamparse.adapters.websockets.socket import SocketClosedError
 from stress.kafka_generations import Generation, make_topics, write
