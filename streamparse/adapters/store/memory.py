@@ -3,8 +3,8 @@
 In:  the events of generations.
 Out: the same, to readers in this process.
 
-A generation keeps its newest events, up to ``history`` bytes of JSON (the newest always). One that has ended is kept for
-``keep`` seconds, and gives way earlier where ``limit`` generations are kept.
+A generation keeps its newest events, up to ``history`` bytes of JSON, and the newest always. One that has ended is kept
+for ``keep`` seconds, and gives way earlier where ``limit`` generations are kept.
 """
 
 from __future__ import annotations
