@@ -91,12 +91,16 @@ class RegionDelta(TypedDict):
 
 
 class RegionUnclaimed(TypedDict):
-    """Text that no field claims (lenient modes)."""
+    """Text that no field claims (lenient modes).
+
+    ``mark`` is true where it is a mark of the family's own that delimits nothing; it is also among the problems.
+    """
 
     type: Literal["region_unclaimed"]
     text: str
     start: int
     end: int
+    mark: NotRequired[bool]
 
 
 class Message(TypedDict):

@@ -45,6 +45,9 @@ class MessageFold:
                 self.problems.append(
                     {key: event[key] for key in ("type", "field", "error", "position", "text", "incomplete")}
                 )
+            elif kind == "region_unclaimed" and "mark" in event:
+                error = f"the mark {event['text'].strip()!r} delimits nothing here"
+                self.problems.append({"type": kind, "error": error, "position": event["start"], "text": event["text"]})
         return batch
 
     def finish(self) -> list[Event]:

@@ -126,6 +126,12 @@ class RegionWriter:
         self._pass(text)
         self._report_unclaimed(text, start)
 
+    def drop_mark(self, mark: str) -> None:
+        """A mark of the family that delimits nothing: it belongs to no region, and is something that went wrong."""
+        start = self.position
+        self._pass(mark)
+        self._report_unclaimed(mark, start, mark=True)
+
     def snapshot(self) -> dict[str, Any]:
         """The state as JSON-able data."""
         return {
@@ -221,8 +227,9 @@ class RegionWriter:
         )
         self.open_field = None
 
-    def _report_unclaimed(self, text: str, start: int) -> None:
+    def _report_unclaimed(self, text: str, start: int, *, mark: bool = False) -> None:
         if start < 0 and not self._in_prefix:
             text, start = text[-start:], 0
         if self._keep_all and text:
-            self._write({"type": "region_unclaimed", "text": text, "start": start, "end": start + len(text)})
+            event: dict[str, Any] = {"type": "region_unclaimed", "text": text, "start": start, "end": start + len(text)}
+            self._write(event | {"mark": True} if mark else event)

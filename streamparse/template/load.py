@@ -118,6 +118,8 @@ def without_fields(template: ResponseTemplate, names: Iterable[str]) -> Response
         policy.get("fields", {}).pop(name, None)
     if policy.get("starts_in") in names:
         del policy["starts_in"]
+    policy.pop("marks", None)  # nothing says which of them the switched-off fields write
+    policy.pop("marks_pattern", None)
     return load_response_template(source)
 
 

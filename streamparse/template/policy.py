@@ -12,6 +12,8 @@ from typing import Any
 
 from streamparse.errors import Fault
 from streamparse.limits import DEFAULT_LIMITS, Limits
+from streamparse.matching.compiling import FaultyPattern
+from streamparse.matching.delimiter import Delimiter
 from streamparse.stages.content import CONTENT_PARSERS
 from streamparse.stages.content.table import Preparation
 
@@ -74,13 +76,16 @@ class Policy:
 
     ``starts_in``: the field in which a generation may begin when its prompt is not known. ``calls_in_reasoning``: a
     call inside a region of text is held (``hold``) until it is clear whether the region closes, is always ``text``, or
-    always a ``call``, after which the region goes on.
+    always a ``call``, after which the region goes on. ``marks`` and ``marks_pattern``: marks of the family beside those
+    that its fields' delimiters are made of; no text unless they are quoted.
     """
 
     description: str = ""
     aliases: tuple[str, ...] = ()
     starts_in: str | None = None
     calls_in_reasoning: str = "hold"
+    marks: tuple[str, ...] = ()
+    marks_pattern: str | None = None
 
 
 DEFAULT_FIELD_POLICY = FieldPolicy()
@@ -95,6 +100,8 @@ def read_policy(source: Mapping[str, Any]) -> Policy:
         aliases=tuple(raw.get("aliases", ())),
         starts_in=raw.get("starts_in"),
         calls_in_reasoning=raw.get("calls_in_reasoning", "hold"),
+        marks=tuple(raw.get("marks", ())),
+        marks_pattern=raw.get("marks_pattern"),
     )
 
 
@@ -127,6 +134,12 @@ def check_policy(source: Mapping[str, Any]) -> tuple[list[Fault], list[Fault]]:
             faults.append(Fault(f"{EXTENSION_KEY}.starts_in", f"{starts_in!r} is no field with an open delimiter"))
         elif not {"close", "close_pattern"} & field.keys():
             faults.append(Fault(f"{EXTENSION_KEY}.starts_in", f"{starts_in!r} has no close delimiter to tell it by"))
+    if isinstance(pattern := policy.get("marks_pattern"), str):
+        try:
+            if Delimiter.of_pattern(pattern).compiled.match("") is not None:
+                faults.append(Fault(f"{EXTENSION_KEY}.marks_pattern", "matches no text at all; a mark has some"))
+        except FaultyPattern as error:
+            faults.append(Fault(f"{EXTENSION_KEY}.marks_pattern", str(error)))
     field_policies = policy.get("fields")
     for name, raw in (field_policies if isinstance(field_policies, dict) else {}).items():
         path = f"{EXTENSION_KEY}.fields.{name}"

@@ -230,7 +230,7 @@ FRAGMENTS = [
         1,
     ),
     Case("half an open", "qwen3", "Look.\n<tool_ca", {"content": "Look.\n<tool_ca"}),
-    Case("half a named open", "qwen3_5", "<tool_call>\n<function", {"content": "<tool_call>\n<function"}),
+    Case("half a named open", "qwen3_5", "<tool_call>\n<function", {"content": "<function"}, 1),
     Case("half a close of the turn", "qwen3", "Hi<|im_e", {"content": "Hi<|im_e"}),
     Case(
         "half an argument, whatever comes",

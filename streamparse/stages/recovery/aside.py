@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from streamparse.stages.body import Body
+from streamparse.stages.recovery.marking import take_open_of_nothing
 from streamparse.stages.recovery.mode import Seen, structure_of
 from streamparse.stages.structure import Structure
 from streamparse.template.model import Field
@@ -52,6 +53,7 @@ class Aside:
             self._give_up(seen)
         elif self._held.size > self.core.hold_limit:
             self.core.writer.text(self._held.text(), None)
+            self.core.thought.mention(self._held.text())
             self.core.talk(self._field)
 
     def end(self) -> bool:
@@ -129,4 +131,4 @@ class Aside:
         text = self._held.text() + (seen.text if seen is not None else "")
         self.core.talk(self._field)
         self.core.read_again(text[len(self._opened.text) :])
-        self.core.writer.text(self._opened.text, None)
+        take_open_of_nothing(self.core, self._opened, self._field)

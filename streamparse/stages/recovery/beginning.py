@@ -34,9 +34,8 @@ class Beginning:
         self._held.append(text)
         if seen is not None and seen.what == "close":
             core.open(self._field, "", {})
-            core.writer.text(self._held.text(), None)
-            core.writer.close(seen.text, seen.captures)
-            core.outside()
+            core.talk(self._field)
+            core.read_again(self._held.text() + seen.text)
         elif seen is not None or self._held.size > core.hold_limit:
             core.outside()
             core.read_again(self._held.text() + (seen.text if seen is not None else ""))

@@ -14,8 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from streamparse.stages.body import Body
-from streamparse.stages.recovery.mentioning import has_token
-from streamparse.stages.recovery.mode import Seen, structure_of
+from streamparse.stages.recovery.mode import Seen, has_token, structure_of
 from streamparse.stages.structure import Structure
 from streamparse.template.model import Field
 

@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from streamparse.stages.recovery.mode import Seen
+from streamparse.stages.recovery.mode import Seen, has_token
 from streamparse.stages.recovery.prose import AFTER_WORD
 from streamparse.stages.recovery.talking import Talking
 from streamparse.stages.recovery.terminators import MARK
@@ -48,11 +48,6 @@ def _begins_with_mark(text: str) -> bool:
     return MARK.match(text) is not None
 
 
-def has_token(core: RecoveringTokenizer, opened: Seen) -> bool:
-    """Whether a token that only delimiters are written with stands in an open."""
-    return bool(core.tokens) and any(token in opened.text for token in core.tokens)
-
-
 class Mentioning:
     """Holds the open of a text, in the middle of a sentence, until the next character."""
 
@@ -70,7 +65,7 @@ class Mentioning:
         nothing = not text and seen is not None and seen.what != "open"
         if nothing or text.startswith(AFTER_WORD):
             core.outside()
-            core.say(delimiter.text)
+            core.mention(delimiter.text)
             core.mode.take(text, seen)
             return
         core.open(delimiter.field, delimiter.text, delimiter.captures)
@@ -80,7 +75,7 @@ class Mentioning:
     def end(self) -> bool:
         """Nothing follows: it is the last word of a sentence."""
         self.core.outside()
-        self.core.say(self._delimiter.text)
+        self.core.mention(self._delimiter.text)
         return False
 
     def state(self) -> dict[str, Any]:

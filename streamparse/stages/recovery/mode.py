@@ -33,6 +33,11 @@ class Seen(NamedTuple):
         return cls(state[0], core.template.fields[state[1]], state[2], state[3])
 
 
+def has_token(core: RecoveringTokenizer, seen: Seen) -> bool:
+    """Whether a token that only delimiters are written with stands in it."""
+    return bool(core.tokens) and any(token in seen.text for token in core.tokens)
+
+
 class Mode(Protocol):
     """Where the tokenizer is: what is watched there, and what becomes of text and delimiters."""
 

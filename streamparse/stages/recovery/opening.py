@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamparse.stages.body import Body
 from streamparse.stages.recovery.calling import Calling
+from streamparse.stages.recovery.marking import take_open_of_nothing
 from streamparse.stages.recovery.mode import Seen
 
 if TYPE_CHECKING:
@@ -87,4 +88,4 @@ class Opening:
         if not self._delimiter.text:
             core.forbid_zero_width()  # the same open would be found here again, and again be a quotation
         core.read_again(self._held.text() + (seen.text if seen is not None else ""))
-        core.say(self._before + self._delimiter.text)
+        take_open_of_nothing(core, self._delimiter._replace(text=self._before + self._delimiter.text), None)

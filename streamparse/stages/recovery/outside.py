@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from streamparse.stages.recovery.calling import Calling
+from streamparse.stages.recovery.marking import take_mark
 from streamparse.stages.recovery.mentioning import Mentioning, is_quoted, may_be_a_word
 from streamparse.stages.recovery.mode import Seen
 from streamparse.stages.recovery.opening import Opening
+from streamparse.stages.recovery.quoting import Quoting, quotation_of
 from streamparse.stages.recovery.talking import Talking
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ class Outside:
             return
         if seen.what == "open":
             self._take_open(seen)
+        elif seen.what in ("own", "stray") or self._is_own(seen):
+            take_mark(self.core, seen, None)
         else:
             self._take_close(seen)
 
@@ -53,10 +57,18 @@ class Outside:
         return cls(core)
 
     def _take_open(self, seen: Seen) -> None:
-        core, field = self.core, seen.field
+        core = self.core
         if is_quoted(core, seen):
-            core.say(seen.text)
-        elif field.streams and may_be_a_word(core, seen):
+            core.mention(seen.text)
+        elif closed_by := quotation_of(core, seen, None):
+            core.go(Quoting(core, seen, closed_by, None))
+        else:
+            self.take_open(seen)
+
+    def take_open(self, seen: Seen) -> None:
+        """An open that is not quoted opens, if what follows it is as it should be."""
+        core, field = self.core, seen.field
+        if field.streams and may_be_a_word(core, seen):
             core.go(Mentioning(core, seen))
         elif field.streams or seen.captures:
             core.open(field, seen.text, seen.captures)
@@ -64,14 +76,16 @@ class Outside:
         else:
             core.go(Opening(core, seen))
 
+    def _is_own(self, seen: Seen) -> bool:
+        """Whether what closes an answer is a mark of calls, which ends no turn."""
+        return self.core.writer.open_field is not None and seen.text.strip() in self.core.watches.own_texts
+
     def _take_close(self, seen: Seen) -> None:
-        """The turn ends, or a close of nothing: text of the answer, if there is one."""
+        """The turn ends, even where there is no answer."""
         core, writer = self.core, self.core.writer
         if writer.open_field is None:
             writer.end_unclosed()
             writer.unclaimed(seen.text)
-        elif seen.what == "stray":
-            core.say(seen.text)
         else:
             writer.close(seen.text, seen.captures)
             core.prose.begin()

@@ -21,12 +21,20 @@ LONGEST_RUN = 100
 FENCE_AT_LEAST = 3
 INDENTED = 4
 KEPT = 8
+UNREAD_AT_MOST = 64
+LONG = 4096
 
 BETWEEN_WORDS = re.compile(r"[\w,–—-][ \t]+\Z")
 """The end of text after which a word of the same sentence follows."""
 
 QUOTED_FROM = tuple("\"'“‘«„([*_/")
 """What stands right before a word that is quoted, in brackets or emphasized."""
+
+CLOSED_BY = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“"}
+"""Quotation marks that stand right before what they quote, and what closes them."""
+
+OPENS_BEHIND = ("", " ", "\t", "(", "[", "*", "_")
+"""What stands before a quotation mark that opens."""
 
 AFTER_WORD = tuple(" \t.,;:!?…\"'”’»)]*_/")
 """What stands right after a word of a sentence."""
@@ -51,11 +59,14 @@ class Prose:
         "_closing",
         "_end",
         "_fence",
+        "_followed",
         "_indent",
         "_info",
         "_last",
+        "_mentions",
         "_run",
         "_span",
+        "_unread",
     )
 
     def __init__(self) -> None:
@@ -63,6 +74,11 @@ class Prose:
 
     def begin(self) -> None:
         """An answer begins."""
+        self._unread: list[str] = []  # pieces that are followed only when somebody asks, or when there are many
+        self._followed = False  # whether any was followed, and so whether there is a state
+
+    def _begin(self) -> None:
+        self._followed = True
         self._run = ""  # backticks or tildes at the end of the text, of which more may come
         self._fence = ""  # what opened the fence that is open
         self._info = ""  # what opened a fence if this line has no backtick in it any more
@@ -74,26 +90,72 @@ class Prose:
         self._begun = False  # whether there was anything but blanks
         self._end = ""  # the end of the line
         self._last = ""  # the last character that is not blank
+        self._mentions = False  # whether a mark stands in this paragraph as a word
 
     @property
     def in_code(self) -> bool:
         """Whether what comes next is code."""
+        self._catch_up()
         self._take_run()
         indented = self._blank and self._begun and self._after_blank and self._indent >= INDENTED
         return bool(self._fence or self._info or self._span) or indented
 
     @property
+    def closed_by(self) -> str:
+        """What closes the code span or the quotation that stands open right before what comes next; else nothing."""
+        self._catch_up()
+        self._take_run()
+        if self._fence or self._info:
+            return ""
+        if not self._span and self._end[-2:-1] in OPENS_BEHIND:
+            return CLOSED_BY.get(self._end[-1:], "")
+        return self._span
+
+    @property
+    def in_line(self) -> bool:
+        """Whether something stands before what comes next in the same line."""
+        self._catch_up()
+        return not self._blank
+
+    @property
     def in_sentence(self) -> bool:
         """Whether what comes next stands where a word of a sentence, or in quotes, would stand."""
+        self._catch_up()
         return self._end.endswith(QUOTED_FROM) or BETWEEN_WORDS.search(self._end) is not None
+
+    @property
+    def mentions_marks(self) -> bool:
+        """Whether this paragraph has a mark in it that is a word of its text, so that more may follow."""
+        self._catch_up()
+        return self._mentions
+
+    def mention(self, mark: str) -> None:
+        """Follow a mark that is a word of the text."""
+        self.feed(mark)
+        self._catch_up()
+        self._mentions = True
 
     @property
     def after_spelled_mark(self) -> bool:
         """Whether nothing but blanks stands between here and a mark's token that was spelled in ordinary ones."""
+        self._catch_up()
         return self._last != "" and is_mark(self._last)
 
     def feed(self, text: str) -> None:
         """Follow the next piece of the answer."""
+        self._unread.append(text)
+        if len(self._unread) >= UNREAD_AT_MOST or len(text) >= LONG:
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        if not self._followed:
+            self._begin()
+        if self._unread:
+            text = "".join(self._unread)
+            self._unread.clear()
+            self._follow(text)
+
+    def _follow(self, text: str) -> None:
         if last := text.rstrip()[-1:]:
             self._last = last
         start = 0
@@ -115,6 +177,9 @@ class Prose:
 
     def interrupt(self) -> None:
         """A region stands here: what follows is no longer the same line, but it may be in the same fence."""
+        if not self._followed and not self._unread:
+            return  # nothing stands here that this could end
+        self._catch_up()
         self._take_run()
         self._end_line()
         self._begun = self._after_blank = False
@@ -122,12 +187,15 @@ class Prose:
 
     def state(self) -> dict[str, Any]:
         """The state as JSON-able data."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        self._catch_up()
+        return {name: getattr(self, name) for name in self.__slots__ if name not in ("_unread", "_followed")}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state that :meth:`state` gave."""
-        for name in self.__slots__:
-            setattr(self, name, state[name])
+        self._unread.clear()
+        self._followed = True
+        for name, value in state.items():
+            setattr(self, name, value)
 
     def _pass(self, text: str) -> None:
         """Text without backticks and tildes."""
@@ -138,7 +206,9 @@ class Prose:
         self._end_line()
         lines, line_break, line = rest.rpartition("\n")
         if line_break:
-            earlier, _, last = lines.rpartition("\n")
+            earlier, several, last = lines.rpartition("\n")
+            if self._mentions and several and any(not each.strip() for each in earlier.split("\n")):
+                self._mentions = False
             self._begun = self._begun or (bool(earlier) and not earlier.isspace())
             self._in_line(last)
             self._end_line()
@@ -162,6 +232,7 @@ class Prose:
         elif self._closing:
             self._fence = ""
         self._after_blank = self._blank
+        self._mentions = self._mentions and not self._blank
         self._info, self._closing, self._span = "", False, ""
         self._blank, self._indent, self._end = True, 0, ""
 

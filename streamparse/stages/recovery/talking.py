@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from streamparse.stages.body import Body
 from streamparse.stages.recovery.aside import Aside
+from streamparse.stages.recovery.marking import take_mark
 from streamparse.stages.recovery.mode import Seen
+from streamparse.stages.recovery.quoting import Quoting, quotation_of
 from streamparse.template.model import Field
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class Talking:
         """Text is the region's; a repeated open at its beginning is dropped, calls and ends of turn are looked into."""
         core, writer = self.core, self.core.writer
         writer.text(text, None)
+        core.thought.feed(text)
         self.plain = self.plain or bool(text.strip())
         if seen is None:
             return
@@ -36,15 +39,35 @@ class Talking:
             core.outside()
         elif seen.what == "again" and not self.plain:
             writer.unclaimed(seen.text)
-        elif seen.what == "open" and core.template.policy.calls_in_reasoning == "call":
-            core.interrupt(self._field, seen.text)
-        elif seen.what == "open" and core.may_hold and core.template.policy.calls_in_reasoning == "hold":
-            core.go(Aside(core, self._field, seen))
+        elif seen.what == "open" and (closed_by := quotation_of(core, seen, self._field)):
+            core.go(Quoting(core, seen, closed_by, self._field))
+        elif seen.what == "open":
+            self.take_open(seen)
+        elif seen.what in ("own", "again") or (seen.what == "turn" and seen.text.strip() in core.watches.own_texts):
+            take_mark(core, seen, self._field)
         elif seen.what == "turn" and core.may_hold:
             core.go(Parting(core, self._field, seen.text))
         else:
-            writer.text(seen.text, None)
-            self.plain = True
+            self._keep(seen.text)
+
+    def take_open(self, seen: Seen) -> None:
+        """The open of a call that is not quoted: what it is, is for the template to say."""
+        core, policy = self.core, self.core.template.policy.calls_in_reasoning
+        if policy == "call":
+            core.interrupt(self._field, seen.text)
+        elif policy == "hold" and core.may_hold:
+            core.go(Aside(core, self._field, seen))
+        else:
+            self._keep(seen.text)
+
+    def _keep(self, mark: str) -> None:
+        self.core.writer.text(mark, None)
+        self.core.thought.mention(mark)
+        self.plain = True
+
+    def skip(self, text: str) -> None:
+        """What the text says about what follows counts, all the same."""
+        self.core.thought.feed(text)
 
     def end(self) -> bool:
         """The region ends without its close, if it has one."""

@@ -30,13 +30,21 @@ def terminators_of(close: Delimiter | None) -> tuple[str, ...]:
     >>> terminators_of(Delimiter.of_pattern(r"</function>(?:\s*</tool_call>)?\s*"))
     ('</function>', '</tool_call>')
     """
-    if close is None or close.tree is None:
-        return ()
     found: list[str] = []
-    for text in sorted(_literals(close.tree), key=len):
-        if MARK.fullmatch(text) and not any(text.startswith(shorter) for shorter in found):
+    for text in sorted(marks_of(close), key=len) if close is not None else ():
+        if not any(text.startswith(shorter) for shorter in found):
             found.append(text)
     return tuple(sorted(found))
+
+
+def marks_of(delimiter: Delimiter) -> set[str]:
+    r"""The marks that a delimiter is made of, without the blanks around them.
+
+    >>> sorted(marks_of(Delimiter.of_literals(["<think>\n", "<think>", "Here is my thought:"])))
+    ['<think>']
+    """
+    texts = () if delimiter.tree is None else _literals(delimiter.tree)
+    return {text.strip() for text in texts if MARK.fullmatch(text.strip())}
 
 
 def _literals(node: Node) -> Iterator[str]:

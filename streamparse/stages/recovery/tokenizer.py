@@ -17,11 +17,13 @@ from streamparse.stages.recovery.aside import Aside
 from streamparse.stages.recovery.beginning import Beginning
 from streamparse.stages.recovery.calling import Calling
 from streamparse.stages.recovery.doubting import Doubting
+from streamparse.stages.recovery.marking import Marking
 from streamparse.stages.recovery.mentioning import Mentioning
 from streamparse.stages.recovery.mode import Mode, Seen
 from streamparse.stages.recovery.opening import Opening
 from streamparse.stages.recovery.outside import Outside
 from streamparse.stages.recovery.prose import Prose
+from streamparse.stages.recovery.quoting import Quoting
 from streamparse.stages.recovery.talking import Parting, Talking
 from streamparse.stages.recovery.trailing import Trailing
 from streamparse.stages.recovery.watches import watches_of
@@ -31,7 +33,20 @@ from streamparse.template.model import Field, ResponseTemplate
 
 MODES: dict[str, Any] = {
     mode.name: mode
-    for mode in (Outside, Beginning, Mentioning, Opening, Talking, Parting, Aside, Calling, Doubting, Trailing)
+    for mode in (
+        Outside,
+        Beginning,
+        Mentioning,
+        Opening,
+        Talking,
+        Parting,
+        Aside,
+        Calling,
+        Doubting,
+        Trailing,
+        Marking,
+        Quoting,
+    )
 }
 _READ_AGAIN_FACTOR = 8
 _NOWHERE: tuple[int, frozenset[str]] = (-1, frozenset())
@@ -83,6 +98,8 @@ class RecoveringTokenizer:
         self._segments: list[_Segment] = []
         self._interrupted: Field | None = None
         self.prose = Prose()
+        self.thought = Prose()
+        """What stands before the present place in the region of text that is open."""
         self.cut_off = False
         """Whether the generation is known to be cut off; to be set before :meth:`finish`."""
         self._zero_width = _NOWHERE
@@ -130,7 +147,7 @@ class RecoveringTokenizer:
         """Text that was passed by as plain."""
         self._scanner.skip(text)
         self.writer.skip(text)
-        if isinstance(self.mode, Calling | Outside):  # the modes that follow the text of their regions
+        if isinstance(self.mode, Calling | Outside | Talking):  # the modes that follow the text of their regions
             self.mode.skip(text)
 
     def finish(self) -> list[Item]:
@@ -179,9 +196,16 @@ class RecoveringTokenizer:
             self.prose.feed(text)
             self.writer.text(text, self.template.implicit)
 
+    def mention(self, mark: str) -> None:
+        """Give out a mark that is a word of the implicit field's text."""
+        self.prose.mention(mark)
+        self.writer.text(mark, self.template.implicit)
+
     def open(self, field: Field, delimiter: str, captures: dict[str, str]) -> None:
         """Open an explicit region."""
         self.prose.interrupt()
+        if field.streams:
+            self.thought.begin()
         self.writer.open(field, delimiter, captures)
 
     def interrupt(self, field: Field, text: str) -> None:
@@ -234,6 +258,7 @@ class RecoveringTokenizer:
             "read_again_left": self._read_again_left,
             "interrupted": None if self._interrupted is None else self._interrupted.name,
             "prose": self.prose.state(),
+            "thought": self.thought.state(),
             "zero_width": [self._zero_width[0], sorted(self._zero_width[1])],
         }
 
@@ -247,6 +272,7 @@ class RecoveringTokenizer:
         interrupted = state["interrupted"]
         self._interrupted = None if interrupted is None else self.template.fields[interrupted]
         self.prose.restore(state["prose"])
+        self.thought.restore(state["thought"])
         self._zero_width = (state["zero_width"][0], frozenset(state["zero_width"][1]))
 
     def _read_segments(self) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamparse.stages.body import Body
 from streamparse.stages.recovery.mode import Seen, structure_of
+from streamparse.stages.recovery.next_call import may_become_next_call, next_call
 from streamparse.stages.structure import Structure
 from streamparse.template.model import Field
 
@@ -82,10 +83,12 @@ class Trailing:
             if not calling.take_read(held, seen) and seen is not None:
                 calling.take("", seen)
         elif self._held.size > core.hold_limit or self._goes_on(text):
-            self._end_with_value(seen)
+            if seen is not None or not may_become_next_call(self._field, self._held.text()):
+                self._end_with_value(seen)
         elif seen is not None and seen.what == "close":
-            self._close(seen)
-            core.outside()
+            if not self._begin_next(seen):
+                self._close(seen)
+                core.outside()
         elif seen is not None:
             self._end_with_value(seen)
 
@@ -102,7 +105,24 @@ class Trailing:
         """Whether something else follows a value that ends its region."""
         return self._field.policy.ends_with_value and self._stray.fullmatch(text) is None
 
+    def _begin_next(self, seen: Seen | None) -> bool:
+        """Begin the next call of the same marks, if what is held begins one."""
+        core, held = self.core, self._held.text()
+        call = next_call(self._field, held) if held.strip() else None
+        if call is None:
+            return False
+        core.writer.end_unclosed()  # as if closed: what follows shows that nothing of it is missing
+        core.outside()
+        if call.start:
+            core.writer.unclaimed(held[: call.start])
+        core.open(self._field, held[call.start : call.end], call.captures)
+        core.call(self._field, structure_of(self._field), 0)
+        core.read_again(held[call.end :] + (seen.text if seen is not None else ""))
+        return True
+
     def _end_with_value(self, seen: Seen | None) -> None:
+        if self._begin_next(seen):
+            return
         core, held = self.core, self._held.text()
         core.writer.end_unclosed(closed=self._field.policy.ends_with_value, complete=True)
         core.outside()

@@ -3,7 +3,7 @@
 The entries of a watch are (what it is, field, delimiter); what it is: ``open``, ``close``, ``again`` (the open
 delimiter of the region that is open already), ``turn`` (the implicit field's close: the end of the turn) or ``part``
 (a literal of the open region's close delimiter: text, which comes in one piece) or ``stray`` (the close delimiter of a
-region, or a part of it, where none is open).
+region, or a part of it, where none is open) or ``own`` (a mark of the family that is none of these here).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from streamparse.matching.delimiter import Delimiter
+from streamparse.stages.recovery.own_marks import own_marks
 from streamparse.stages.recovery.terminators import has_tags, terminators_of
 from streamparse.template.model import Field, ResponseTemplate, Watched, watched
 
@@ -36,12 +37,17 @@ class Watches:
         )
         strays = [entry for _, field, _ in self._opens for entry in _strays(field)]
         ends: list[Entry] = [("close", field, close) for _, field, close in self._turn]
-        self.outside = watched([*self._opens, *ends, *strays])
+        marks = own_marks(template)
+        self.own_texts = frozenset(text for found in marks for text in found.literals or ())
+        """The family's own marks, as far as they are fixed texts."""
+        self._own: list[Entry] = [("own", by_name[0], found) for found in marks]
+        self.outside = watched([*self._opens, *ends, *strays, *self._own])
         self._built: dict[tuple[str, str], Watched] = {}
 
     def talking(self, field: Field) -> Watched:
-        """In a region of text: its close, its own open again, calls, the end of the turn."""
-        return self._get("talking", field, lambda: [("again", field, field.open), *self._calls, *self._turn])
+        """In a region of text: its close, its own open again, calls, the end of the turn, the family's other marks."""
+        others = [("again", field, field.open), *self._calls, *self._turn, *self._own]
+        return self._get("talking", field, lambda: others)
 
     def aside(self, field: Field) -> Watched:
         """In a call inside a region of text: the region's close, and calls with their ends."""

@@ -202,3 +202,28 @@ async def test_a_store_that_cannot_be_used_is_named() -> None:
     with pytest.raises(StoreError, match="can't be used"):
         await store.runs("a")
     await store.aclose()
+
+
+@needs_redis
+async def test_the_memory_of_a_redis_is_bounded_however_much_is_written(request: pytest.FixtureRequest) -> None:
+    one, text = name(), "x" * 10_000
+    async with opened("redis", request, history=200_000) as store, store.write(one) as writer:
+        largest = 0
+        for number in range(2000):
+            await writer.append([{"type": "e", "text": text, "n": number}])
+            if number % 100 == 0:
+                stream = store.keys(one)[0]  # type: ignore[attr-defined]
+                largest = max(largest, await store._client.memory_usage(stream, samples=0))  # type: ignore[attr-defined]
+        assert largest < 400_000
+        assert len(writer._sizes) < 25  # type: ignore[attr-defined]
+
+
+@needs_redis
+async def test_what_has_ended_is_forgotten_in_time(request: pytest.FixtureRequest) -> None:
+    one = name()
+    async with opened("redis", request, lease=1.0, keep=2.0) as store:
+        async with store.write(one, conversation=one) as writer:
+            await writer.append(events(1, 3), last=True)
+        kept = [*store.keys(one)[:1], store._newest_key(one)]  # type: ignore[attr-defined]
+        left = [await store._client.pttl(key) for key in kept]  # type: ignore[attr-defined]
+        assert all(0 < time <= 2000 for time in left)

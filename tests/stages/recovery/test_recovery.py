@@ -122,8 +122,8 @@ INSIDE_VALUES = [
         "a close in a key that has no value ends the call, however many brackets are closed behind it",
         "qwen3",
         '<tool_call>{"name": "f", "arguments": {"</tool_call>", "a": {}}}</tool_call>Done.',
-        {"content": '", "a": {}}}</tool_call>Done.'},
-        ("region_malformed",),
+        {"content": '", "a": {}}}Done.'},
+        ("region_malformed", "region_unclaimed"),
     ),
     Case(
         "a string that never ends does not swallow the answer",
