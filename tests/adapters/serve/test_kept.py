@@ -57,10 +57,18 @@ async def records(answer: httpx.Response) -> Any:
             yield id, data if data == "[DONE]" else json.loads(data)
 
 
-async def all_of(client: httpx.AsyncClient, path: str, **headers: str) -> list[tuple[str, Any]]:
+async def all_of(
+    client: httpx.AsyncClient, path: str, begun: asyncio.Event | None = None, **headers: str
+) -> list[tuple[str, Any]]:
+    """What a client reads to the end; ``begun`` is set once it reads."""
+    got = []
     async with client.stream("GET", path, headers=headers) as answer:
         assert answer.status_code == 200
-        return [each async for each in records(answer)]
+        async for each in records(answer):
+            got.append(each)
+            if begun is not None:
+                begun.set()
+    return got
 
 
 def text_of(got: list[tuple[str, Any]]) -> str:
@@ -70,6 +78,7 @@ def text_of(got: list[tuple[str, Any]]) -> str:
 @pytest.mark.parametrize("kind", STORES)
 async def test_a_page_that_reloads_goes_on_with_its_answer(kind: str, request: pytest.FixtureRequest) -> None:
     store, chat, go_on = store_at(kind, request), uuid.uuid4().hex, asyncio.Event()
+    begun = asyncio.Event()
 
     async def play(exchange: Exchange) -> None:
         await exchange.begin()
@@ -87,9 +96,9 @@ async def test_a_page_that_reloads_goes_on_with_its_answer(kind: str, request: p
     ):
         seen = await some_of(first, "/ui/chat", ask(chat), "two")
         async with asyncio.TaskGroup() as tasks:
-            whole = tasks.create_task(all_of(second, f"/ui/chat/{chat}/stream"))
+            whole = tasks.create_task(all_of(second, f"/ui/chat/{chat}/stream", begun))
             rest = tasks.create_task(all_of(second, f"/ui/chat/{chat}/stream", **{"Last-Event-ID": seen[-1][0]}))
-            await asyncio.sleep(0.05)
+            await begun.wait()
             go_on.set()
         assert whole.result()[: len(seen)] == seen
         assert whole.result() == [*seen, *rest.result()]
@@ -104,7 +113,7 @@ async def test_a_page_that_reloads_goes_on_with_its_answer(kind: str, request: p
 async def test_a_stop_ends_the_answer_for_all_and_reaches_the_upstream(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
-    store, chat = store_at(kind, request), uuid.uuid4().hex
+    store, chat, begun = store_at(kind, request), uuid.uuid4().hex, asyncio.Event()
     async with (
         upstream(stalling(BEGINNING)) as behind,
         served(settings(behind.url, store=store)) as one,
@@ -114,7 +123,8 @@ async def test_a_stop_ends_the_answer_for_all_and_reaches_the_upstream(
     ):
         await some_of(first, "/ui/chat", ask(chat), "two")
         async with asyncio.TaskGroup() as tasks:
-            reading = tasks.create_task(all_of(second, f"/ui/chat/{chat}/stream"))
+            reading = tasks.create_task(all_of(second, f"/ui/chat/{chat}/stream", begun))
+            await begun.wait()
             assert (await second.post(f"/ui/chat/{chat}/stop")).json() == {"stopped": True}
         types = [event if event == "[DONE]" else event["type"] for _, event in reading.result()]
         assert types[-3:] == ["text-end", "abort", "[DONE]"]
@@ -125,7 +135,7 @@ async def test_a_stop_ends_the_answer_for_all_and_reaches_the_upstream(
 
 @needs_redis
 async def test_readers_are_told_that_the_server_that_generates_is_gone(request: pytest.FixtureRequest) -> None:
-    store, chat = store_at("redis", request), uuid.uuid4().hex
+    store, chat, begun = store_at("redis", request), uuid.uuid4().hex, asyncio.Event()
     async with (
         upstream(stalling(BEGINNING)) as behind,
         served(settings(behind.url, store=store)) as one,
@@ -135,8 +145,8 @@ async def test_readers_are_told_that_the_server_that_generates_is_gone(request: 
     ):
         await some_of(first, "/ui/chat", ask(chat), "two")
         async with asyncio.TaskGroup() as tasks:
-            reading = tasks.create_task(all_of(second, f"/ui/chat/{chat}/stream"))
-            await asyncio.sleep(0.05)
+            reading = tasks.create_task(all_of(second, f"/ui/chat/{chat}/stream", begun))
+            await begun.wait()
             await one.stop()
         assert reading.result()[-2:] == [
             (reading.result()[-2][0], {"type": "error", "errorText": "the server that generated the answer has gone"}),
