@@ -90,6 +90,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ORIGIN",
         help="let scripts of this origin's pages use it, such as http://localhost:3000; * is any; may be repeated",
     )
+    server.add_argument(
+        "--store",
+        metavar="URL",
+        help="keep answers of /ui/chat and /ag-ui for clients that come back: memory, or "
+        "redis://HOST:PORT/0, which any number of servers share (default: an answer ends with its client)",
+    )
     server.add_argument("--quiet", action="store_true", help="log no requests")
     for name, default, kind, text in _limits():
         shown = f"{text} (default: {default:g})" if isinstance(default, float) else f"{text} (default: {default})"
@@ -125,7 +131,10 @@ def run(arguments: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         raise UsageError(f"{error.name} is missing: install the extra, pip install 'streamparse-llm[serve]'") from error
     settings = settings_of(arguments)
-    app = create_app(settings)
+    try:
+        app = create_app(settings)
+    except ModuleNotFoundError as error:
+        raise UsageError(str(error)) from error
     if not arguments.quiet:
         _log_requests()
     if (problem := misfit(settings)) is not None:
@@ -168,6 +177,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         errors=arguments.errors,
         grammars=not arguments.no_grammars,
         whole_calls=arguments.whole_calls,
+        store=arguments.store,
         cors_origins=arguments.cors_origin,
         upstream_key=_variable(arguments.upstream_key_env),
         key=_variable(arguments.key_env),

@@ -13,6 +13,7 @@ PACKAGES = (
     "httpx_sse",
     "jinja2",
     "prometheus_client",
+    "redis",
     "starlette",
     "tokenizers",
     "uvicorn",
@@ -32,6 +33,7 @@ def run_without_extras(program: str) -> subprocess.CompletedProcess[str]:
         ("from streamparse.adapters.openai import RawCompletion", "openai"),
         ("import streamparse.adapters.kafka", "kafka"),
         ("import streamparse.adapters.serve", "serve"),
+        ("import streamparse.adapters.store.redis_streams", "redis"),
         ("import streamparse.adapters.web", "web"),
         ("import streamparse.adapters.websockets.library", "websockets"),
         ("from streamparse import infer_response_template", "infer"),
@@ -48,6 +50,7 @@ def test_what_needs_no_extra_runs_without_any() -> None:
         "from streamparse import KeyedParser, broadcast, parse_many, parse_response, parse_stream\n"
         "from streamparse.adapters.anthropic import MessageEvents\n"
         "from streamparse.adapters.huggingface import TokenStreamer, parse_generate\n"
+        "from streamparse.adapters.store import MemoryStore, open_store\n"
         "from streamparse.adapters.openai import ChatCompletionChunks, sse_stream\n"
         "from streamparse.adapters.websockets import EventServer\n"
         "from streamparse.adapters.websockets.asgi import EventApp\n"

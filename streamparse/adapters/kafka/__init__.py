@@ -17,7 +17,6 @@
 ``source``             a topic as a source of ``(generation, chunk)``: ``KafkaSource``
 ``producing``          events into a topic: ``KafkaSink``
 ``following``          generations that are parsed elsewhere, followed: ``KafkaEvents``
-``sse``                … as server-sent events
 ``broker``             an Apache Kafka of one's own, for tests, measurements and the demo
 =====================  ===========================================================================
 
@@ -34,13 +33,14 @@ except ModuleNotFoundError as error:
 from streamparse.adapters.kafka.errors import BadRecordError, FencedError, KafkaError
 from streamparse.adapters.kafka.event_topic import KafkaEvents
 from streamparse.adapters.kafka.following import Following
-from streamparse.adapters.kafka.output import EventReader, NumberedEvent
+from streamparse.adapters.kafka.output import EventReader
 from streamparse.adapters.kafka.producing import KafkaSink
 from streamparse.adapters.kafka.scan import Place
 from streamparse.adapters.kafka.source import KafkaSource
 from streamparse.adapters.kafka.statistics import WorkerStatistics
 from streamparse.adapters.kafka.wire import begin_record, cancel_record, chunk_record, end_record
 from streamparse.adapters.kafka.worker import KafkaWorker
+from streamparse.adapters.store.history import NumberedEvent
 
 __all__ = [
     "BadRecordError",

@@ -15,9 +15,10 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from streamparse.adapters.kafka.follower import Follower
-from streamparse.adapters.kafka.output import EventReader, NumberedEvent
+from streamparse.adapters.kafka.output import EventReader
 from streamparse.adapters.kafka.scan import Place
 from streamparse.adapters.kafka.wire import Headers
+from streamparse.adapters.store.history import NumberedEvent
 from streamparse.events import Event, RawEvent
 from streamparse.graph.event_loop import soon_caller
 from streamparse.graph.source import End

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from streamparse.adapters.kafka.errors import BadRecordError
 from streamparse.adapters.kafka.wire import Headers
+from streamparse.adapters.store.history import NumberedEvent
 from streamparse.encode import encode_event
 from streamparse.events import Event
 
@@ -29,13 +30,6 @@ class EventRecord(NamedTuple):
     first: int
     events: list[Event]
     trace: Headers
-
-
-class NumberedEvent(NamedTuple):
-    """An event and its number."""
-
-    number: int
-    event: Event
 
 
 def values(record: EventRecord, largest: int) -> list[tuple[bytes, Headers]]:

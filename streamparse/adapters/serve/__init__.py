@@ -11,6 +11,9 @@
 ``ag_ui``              and AG-UI, each with what its requests say in the words of chat completions
 ``reading``            the parts of such requests, checked
 ``speaking``           an answer in the words of a protocol
+``gone``               work that ends when its client goes away
+``keeping``            answers that outlive their clients, in a store
+``kept_endpoints``     what takes such an answer up again, and what stops it
 ``tool_choice``        which tools are shown, and whether one has to be called
 ``response_format``    JSON as the answer, in the words of each kind of server
 ``messages``           a conversation in the forms that chat templates take

@@ -105,4 +105,8 @@ def _failed(machine: RunEvents, error: RequestError) -> list[RawEvent]:
     return machine.fail(str(error), error.code)
 
 
-AG_UI = Speech("/ag-ui", read, _failed)
+def _lost(error: RequestError) -> list[RawEvent]:
+    return [{"type": "RUN_ERROR", "message": str(error), "code": error.code}]
+
+
+AG_UI = Speech("/ag-ui", read, _failed, conversation="threadId", abort=RunEvents.abort, lost=_lost)

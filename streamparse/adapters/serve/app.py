@@ -11,8 +11,8 @@ cancelled, and with it its completions: the connection to the upstream is closed
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from typing import Any
 
 import anyio
@@ -31,6 +31,9 @@ from streamparse.adapters.serve.ag_ui import AG_UI
 from streamparse.adapters.serve.answer import LAST_WORD_SECONDS, ChatAnswer
 from streamparse.adapters.serve.beginning import Beginning, Beginnings
 from streamparse.adapters.serve.errors import RequestError, as_request_error, json_response, took_too_long
+from streamparse.adapters.serve.gone import unless_gone
+from streamparse.adapters.serve.keeping import KeptAnswers
+from streamparse.adapters.serve.kept_endpoints import kept_routes
 from streamparse.adapters.serve.log import RequestLog, described, facts_of
 from streamparse.adapters.serve.messages_api import MESSAGES
 from streamparse.adapters.serve.metrics import Metrics, Outcome
@@ -42,6 +45,7 @@ from streamparse.adapters.serve.responses_api import RESPONSES
 from streamparse.adapters.serve.settings import Settings
 from streamparse.adapters.serve.speaking import SpokenAnswer
 from streamparse.adapters.serve.ui_chat import UI_CHAT
+from streamparse.adapters.store import open_store
 from streamparse.errors import StreamparseError
 from streamparse.template import load_response_template
 
@@ -58,6 +62,7 @@ def create_app(settings: Settings) -> Starlette:
         routes=[
             Route("/v1/chat/completions", _Endpoint(server), methods=["POST"]),
             *(Route(speech.path, _Endpoint(server, speech), methods=["POST"]) for speech in SPEECHES),
+            *kept_routes(SPEECHES, server.kept, server.check_key),
             Route("/v1/models", server.models),
             Route("/v1/models/{name:path}", server.model),
             Route("/health", server.health),
@@ -99,6 +104,7 @@ class _Server:
         self._metrics = Metrics()
         self._running = 0
         self._client: httpx.AsyncClient
+        self.kept = None if settings.store is None else KeptAnswers(open_store(settings.store), settings.max_requests)
 
     @asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -106,16 +112,17 @@ class _Server:
         self._rendering = anyio.CapacityLimiter(1)
         async with httpx.AsyncClient(limits=httpx.Limits(max_connections=None)) as client:
             self._client = client
-            yield
+            async with nullcontext() if self.kept is None else self.kept:
+                yield
 
     async def models(self, request: Request) -> Response:
         """List the model, or the upstream's models."""
-        self._check_key(request)
+        self.check_key(request)
         return json_response(await self._models.listed(self._client))
 
     async def model(self, request: Request) -> Response:
         """Give one model."""
-        self._check_key(request)
+        self.check_key(request)
         return json_response(await self._models.one(request.path_params["name"], self._client))
 
     async def health(self, _request: Request) -> Response:
@@ -147,7 +154,7 @@ class _Server:
     ) -> None:
         deadline = anyio.current_time() + self._settings.request_seconds
         with self._place():
-            self._check_key(Request(scope))
+            self.check_key(Request(scope))
             body = await self._body(receive, deadline)
             if body is None:
                 return
@@ -169,7 +176,13 @@ class _Server:
                 )
                 said: ChatAnswer | SpokenAnswer = answer
                 if speech is not None and asked is not None:
-                    said = self._spoken(answer, speech, asked, chat, beginning, outcome)
+                    said = spoken = self._spoken(answer, speech, asked, chat, beginning, outcome)
+                    conversation = given.get(speech.conversation)
+                    if self.kept is not None and isinstance(conversation, str) and conversation:
+                        name = await self.kept.begin(answer, spoken, conversation)
+                        await self.kept.send(send, speech, name)
+                        outcome.ends(200 if outcome.failure is None else 502)
+                        return
                 async with answer:
                     if chat.stream:
                         outcome.ends(await said.stream(send))
@@ -180,7 +193,7 @@ class _Server:
                 outcome.ends(200)
 
             with anyio.CancelScope(deadline=deadline + LAST_WORD_SECONDS) as limit:  # for clients that take nothing
-                await _unless_gone(receive, work)
+                await unless_gone(receive, work)
             if limit.cancelled_caught:
                 outcome.ends(took_too_long(self._settings.request_seconds).status)
 
@@ -234,7 +247,8 @@ class _Server:
                     return bytes(body)
         raise took_too_long(self._settings.request_seconds)
 
-    def _check_key(self, request: Request) -> None:
+    def check_key(self, request: Request) -> None:
+        """Raise RequestError unless the request has the server's key, where it has one."""
         key = self._settings.key
         given = [request.headers.get("authorization", ""), f"Bearer {request.headers.get('x-api-key', '')}"]
         bearers = [each.encode("latin-1") for each in given]  # the bytes of the headers
@@ -251,26 +265,6 @@ class _Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._server.serve(scope, receive, send, self._speech)
-
-
-async def _unless_gone(receive: Receive, work: Callable[[], Awaitable[None]]) -> None:
-    """Do the work, and cancel it when the client has gone; errors of streamparse are raised."""
-    failure: StreamparseError | None = None
-
-    async def watch() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        tasks.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(watch)
-        try:
-            await work()
-        except StreamparseError as error:
-            failure = error
-        tasks.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
 
 
 async def _request_error(_request: Request, error: Exception) -> Response:

@@ -52,6 +52,9 @@ class Speech:
     """A protocol: ``path`` of its endpoint, ``read`` for its requests, and what its answers are made of.
 
     ``named`` says that an event's type is also the name of its server-sent event; ``done`` comes after all events.
+    ``conversation`` is what names the conversation in the body of a request; where there is one, answers can be kept:
+    ``abort`` gives the events that end one that was stopped, and ``lost`` those that tell a reader that no more comes.
+
     ``fail`` gives the events that end an answer in which an error came. ``whole`` makes an answer that is not streamed
     of all of its events, and ``refusal`` the body of one that has not begun.
     """
@@ -64,3 +67,6 @@ class Speech:
     headers: Mapping[str, str] = field(default_factory=dict)
     whole: Callable[[list[RawEvent]], Any] | None = None
     refusal: Callable[[RequestError], Any] = RequestError.object
+    conversation: str = ""
+    abort: Callable[[Any], Sequence[RawEvent]] = lambda machine: machine.finish()
+    lost: Callable[[RequestError], Sequence[RawEvent]] = lambda _error: ()

@@ -43,6 +43,11 @@ class Settings:
     key: str | None = None
     """What the upstream is sent, and what clients must send, as ``Authorization: Bearer …``."""
 
+    store: str | None = None
+    """Where answers of conversations are kept for clients that come back: ``memory``, or the URL of a Redis.
+
+    None: an answer ends with the connection of its client."""
+
     cors_origins: Sequence[str] = ()
     """Origins of pages whose scripts may use the server, such as ``http://localhost:3000``; ``*`` is any."""
 

@@ -6,6 +6,7 @@ Out: the answer, sent as server-sent events or given whole.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import anyio
@@ -18,6 +19,9 @@ from streamparse.adapters.serve.metrics import Outcome
 from streamparse.adapters.serve.protocol import Machine, Speech
 from streamparse.errors import StreamparseError
 from streamparse.events import RawEvent
+
+Put = Callable[[Sequence[RawEvent], bool], Awaitable[None]]
+"""Takes events of the protocol; True says that they are the last."""
 
 _PIECES = ("_delta", "-delta", "_CONTENT")
 """What the types of events end with that are pieces of text."""
@@ -49,23 +53,34 @@ class SpokenAnswer:
         headers = [(name.encode(), value.encode()) for name, value in self._speech.headers.items()]
         await send({"type": "http.response.start", "status": 200, "headers": [*EVENT_STREAM, *headers]})
 
+        async def put(made: Sequence[RawEvent], last: bool) -> None:
+            await send_part(send, self._written(made) + (self._speech.done if last else b""), last=last)
+
+        return await self.tell(put)
+
+    async def tell(self, put: Put) -> int:
+        """Generate, and hand on events as they are made; returns the status that the answer would have had."""
+
         async def take(event: RawEvent, said: bool) -> None:
             if made := self._made(event, said):
                 self._outcome.begins()
-                await send_part(send, self._written(made))
+                await put(made, False)
 
         try:
-            await send_part(send, self._written(self._machine.start()))
+            await put(self._machine.start(), False)
             usage = await self._answer.events(take, deltas=self._deltas)
         except StreamparseError as error:
             failure = as_request_error(error)
             self._outcome.failed(error)
             with anyio.move_on_after(LAST_WORD_SECONDS):
-                last = self._written(self._speech.fail(self._machine, failure)) + self._speech.done
-                await send_part(send, last, last=True)
+                await put(self._speech.fail(self._machine, failure), True)
             return failure.status
-        await send_part(send, self._written(self._machine.finish(usage)) + self._speech.done, last=True)
+        await put(self._machine.finish(usage), True)
         return 200
+
+    def abort(self) -> Sequence[RawEvent]:
+        """Give the last events of an answer that was asked to stop."""
+        return self._speech.abort(self._machine)
 
     def _made(self, event: RawEvent, said: bool) -> list[RawEvent]:
         """What the machine makes of an event; of a message that goes on, what was written before is not said again."""

@@ -97,4 +97,17 @@ def _failed(machine: UIMessageChunks, error: RequestError) -> list[RawEvent]:
     return machine.fail(str(error))
 
 
-UI_CHAT = Speech("/ui/chat", read, _failed, done=DONE, headers=HEADERS)
+def _lost(error: RequestError) -> list[RawEvent]:
+    return [{"type": "error", "errorText": str(error)}]
+
+
+UI_CHAT = Speech(
+    "/ui/chat",
+    read,
+    _failed,
+    done=DONE,
+    headers=HEADERS,
+    conversation="id",
+    abort=UIMessageChunks.abort,
+    lost=_lost,
+)

@@ -13,11 +13,11 @@ import pytest
 
 from streamparse.adapters.kafka import KafkaEvents, KafkaWorker, begin_record, chunk_record, end_record
 from streamparse.adapters.kafka import follower as follower_module
-from streamparse.adapters.kafka.sse import last_event_id, sse_events
 from streamparse.adapters.openai import ChatCompletionChunks, sse_stream
+from streamparse.adapters.store.server_sent import last_event_id, sse_events
 from streamparse.adapters.websockets import EventServer, RefusedError
-from streamparse.adapters.websockets.socket import SocketClosedError
 from stress.kafka_generations import Generation, make_topics, write
+from tests.adapters.websockets.browser import Browser
 
 pytestmark = [pytest.mark.anyio, pytest.mark.needs("groups")]
 
@@ -112,35 +112,6 @@ async def test_server_sent_events_carry_the_numbers_that_a_browser_comes_back_wi
                 ]
                 assert chunks[-1] == b"data: [DONE]\n\n"
                 assert b'"finish_reason":"stop"' in chunks[-2]
-
-
-class Browser:
-    """A socket as the server sees it; the test says what the client says."""
-
-    origin = host = None
-
-    def __init__(self) -> None:
-        self._said, self.client = anyio.create_memory_object_stream[str](100)
-        self.to_server, self._heard = anyio.create_memory_object_stream[str](100)
-
-    async def receive(self) -> str:
-        try:
-            return await self._heard.receive()
-        except anyio.EndOfStream:
-            raise SocketClosedError(1006) from None
-
-    async def send(self, text: str) -> None:
-        await self._said.send(text)
-
-    async def close(self, code: int, reason: str) -> None:
-        self._said.close()
-
-    async def say(self, **message: Any) -> None:
-        await self.to_server.send(json.dumps(message))
-
-    def leave(self) -> None:
-        for end in (self.to_server, self._said, self.client, self._heard):
-            end.close()
 
 
 def refuse(parameters: Any, client: Any) -> Any:

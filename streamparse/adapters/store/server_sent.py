@@ -1,6 +1,6 @@
 r"""A generation's events as server-sent events, each with its number as id, so that a browser comes back where it was.
 
-In:  a generation that is followed.
+In:  a generation that is followed, in a store or on a topic of Kafka.
 Out: bytes in the format of https://html.spec.whatwg.org/multipage/server-sent-events.html. After a loss of connection
      an ``EventSource`` sends the number of the last event as the header ``Last-Event-ID``: follow the generation on
      after that.
@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from streamparse.adapters.kafka.following import Following
-from streamparse.adapters.kafka.output import NumberedEvent
+from streamparse.adapters.store.history import Followed, NumberedEvent
 from streamparse.encode import encode_event
 
 
@@ -36,7 +35,7 @@ def sse_record(numbered: NumberedEvent) -> bytes:
     return b"id: %d\ndata: %s\n\n" % (numbered.number, encode_event(numbered.event, standard=True))
 
 
-async def sse_events(following: Following) -> AsyncIterator[bytes]:
+async def sse_events(following: Followed) -> AsyncIterator[bytes]:
     """The body of an answer of the type ``text/event-stream``; leaving it ends the following."""
     async with aclosing(following.numbered()) as events:
         async for numbered in events:
