@@ -16,6 +16,7 @@ from streamparse.errors import LimitError
 from streamparse.formats.reading import Reading
 from streamparse.formats.scalars import read_scalar
 from streamparse.limits import how_to_raise
+from streamparse.repair.bare_text import bare_end, doubled_end
 from streamparse.repair.frame import Frame
 from streamparse.repair.strings import DOUBLE, SINGLE, Quote, closing_after, read_string
 from streamparse.stages.content import plain_entries
@@ -109,14 +110,40 @@ class NestedReader:
     def _scalar(self, frame: Frame | None) -> tuple[Any, str | None]:
         """Read a string, a number or a name."""
         quote = self._quote_here()
+        in_dialect = (
+            frame is not None
+            and isinstance(frame.value, dict)
+            and (quote in self._grammar.quotes if quote is not None else bool(self._grammar.quotes))
+        )
+        if in_dialect and (end := bare_end(self.reading.text, self.reading.position, quote)) is not None:
+            return self._bare_text(quote, end), None
         if quote is None:
             return read_scalar(self.reading, python=self._grammar.python)
+        if in_dialect and (end := doubled_end(self.reading.text, self.reading.position, quote)) is not None:
+            return self._closed_twice(quote, end), None
         text = self._string(quote, frame)
         if self._grammar.python:
             text += "".join(self._concatenated(frame))
         elif quote == SINGLE:
             self.reading.mends("single quotes")
         return text, None
+
+    def _bare_text(self, quote: Quote | None, end: int) -> str:
+        """Read a text of a dialect that has no quotes, or no closing one."""
+        reading = self.reading
+        start = reading.position + (0 if quote is None else len(quote.opening))
+        reading.mends("a text without quotes" if quote is None else "a string without its closing quote")
+        reading.looked(end - start)
+        reading.position = end
+        return reading.text[start:end].rstrip()
+
+    def _closed_twice(self, quote: Quote, end: int) -> str:
+        """Read a string of a dialect with its closing quote written twice, the first time at ``end``."""
+        reading, start = self.reading, self.reading.position + len(quote.opening)
+        reading.mends("a quote closed twice")
+        reading.looked(end - start)
+        reading.position = end + 2 * len(quote.closing)
+        return reading.text[start:end]
 
     def _string(self, quote: Quote, frame: Frame | None) -> str:
         if len(quote.closing) == 3 and quote.escapes:

@@ -177,6 +177,9 @@ def test_what_was_cut_off_within_a_value_is_never_completed(mended, text):
         ('{a:"x",b:<|"|>y<|"|>,c:True}', GEMMA, {"a": "x", "b": "y", "c": True}),
         ('{"a": <q>x "y" <z></q>,}', ANGLE, {"a": 'x "y" <z>'}),
         ('{<|"|>a<|"|>:1,}', GEMMA, {"a": 1}),
+        ("{city:Paris}", GEMMA, {"city": "Paris"}),
+        ('{a:<|"|>x}', GEMMA, {"a": "x"}),
+        ('{a:<|"|>x<|"|><|"|>}', GEMMA, {"a": "x"}),
     ],
 )
 def test_dialects_are_mended_as_well(mended, text, arguments, value):
@@ -186,7 +189,7 @@ def test_dialects_are_mended_as_well(mended, text, arguments, value):
 
 
 @pytest.mark.parametrize(
-    "text", ['{a:<|"|>x<|"|>, y<|"|>}', '{a:<|"|>x<|"|>; b:1}', "{city:Paris}", '{a:<|"|>x}', '{a:<|"|>x<|"|>']
+    "text", ['{a:<|"|>x<|"|>, y<|"|>}', '{a:<|"|>x<|"|>; b:1}', '{a:<|"|>x,b:1}', '{a:<|"|>x<|"|>']
 )
 def test_a_dialect_is_no_reason_to_guess(mended, text):
     assert mended("json", text, GEMMA)[0] is None

@@ -187,7 +187,6 @@ def test_stray_tags_at_the_edges_of_a_key_are_dropped(mended, family, text, valu
         (DEEPSEEK, tag(DEEPSEEK, "a", "x") + '<parameter name="b">y</｜DSML｜parameter>'),
         (MINIMAX, '<parameter name="path>\nx</parameter>\n<parameter name="b">\ny</parameter>'),
         (MINIMAX, "<parameter name=path>\nx</parameter>"),
-        (DEEPSEEK, '<｜DSML｜parameter name="a" string="maybe">x</｜DSML｜parameter>'),
         (GLM, "<arg_key>a</arg_key>x</arg_value><arg_key>b</arg_key><arg_value>y</arg_value>"),
         (GLM, "<arg_key>a</arg_key>"),
         (GLM, "<arg_key>a<arg_value>x</arg_value>\n<arg_key>b</arg_key><arg_value>y</arg_value>"),
