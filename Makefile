@@ -34,7 +34,7 @@ demo-live: $(VENV)/models  ## a small model in the terminal, its answers parsed 
 	@$(RUN) -m streamparse demo --live
 
 test: $(VENV)/developing $(VENV)/llama-cpp $(VENV)/protocol-packages  ## the tests; those that need torch are skipped where it isn't installed
-	$(RUN) -m pytest -q -n auto
+	$(RUN) -m pytest -q -n auto --dist worksteal
 
 test-models: $(VENV)/models  ## the tests that need torch: a tiny model, and a small real one
 	$(RUN) -m pytest -q tests/adapters/huggingface tests/adapters/web/test_small_model.py
