@@ -61,8 +61,10 @@ def may_become_next_call(field: Field, behind: str) -> bool:
 
 def _matches(field: Field, text: str) -> Iterator[tuple[regex.Match[str], int]]:
     """The matches of the open delimiter with each of its marks put before the text, and the marks' sizes."""
-    for mark in sorted(marks_of(field.open), key=len, reverse=True) if field.open is not None else ():
-        match = field.open.compiled.match(mark + text, partial=True)  # type: ignore[union-attr]
+    if field.open is None or not (field.open.groups or field.policy.ends_with_value):
+        return  # its values follow each other in one region, which the repair of its format reads
+    for mark in sorted(marks_of(field.open), key=len, reverse=True):
+        match = field.open.compiled.match(mark + text, partial=True)
         if match is not None:
             yield match, len(mark)
 

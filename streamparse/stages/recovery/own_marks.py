@@ -20,12 +20,11 @@ MOST = 256
 
 
 def own_marks(template: ResponseTemplate) -> list[Delimiter]:
-    r"""The delimiters that find a family's own marks; what its template says of them goes before what is only a mark.
+    """The delimiters that find a family's own marks; what its template says of them goes before what is only a mark.
 
-    >>> from streamparse import load_response_template
-    >>> template = load_response_template({"fields": {"thought": {"open": "<think>", "close_pattern": r"</think>\s*"}}})
-    >>> [marks.literals for marks in own_marks(template)]
-    [('</think>', '<think>')]
+    >>> from streamparse import get_response_template
+    >>> [marks.literals for marks in own_marks(get_response_template("granite4"))]
+    [('</tool_call>', '<tool_call>', '</think>', '<think>')]
     """
     policy = template.policy
     found = [] if policy.marks_pattern is None else [Delimiter.of_pattern(policy.marks_pattern)]
@@ -38,4 +37,4 @@ def own_marks(template: ResponseTemplate) -> list[Delimiter]:
     if not literals:
         return found
     exact = Delimiter.of_literals(sorted(literals)[:MOST])
-    return [*found, exact] if (loose := as_misspelt(exact)) is exact else [*found, exact, loose]
+    return [*found, exact] if (loose := as_misspelt(exact)) == exact else [*found, exact, loose]

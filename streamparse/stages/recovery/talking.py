@@ -36,6 +36,7 @@ class Talking:
             return
         if seen.what == "close":
             writer.close(seen.text, seen.captures)
+            core.thought.begin()  # nothing of what was thought has to be kept any more
             core.outside()
         elif seen.what == "again" and not self.plain:
             writer.unclaimed(seen.text)
