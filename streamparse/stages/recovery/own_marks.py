@@ -19,6 +19,11 @@ MOST = 256
 """Marks of one template."""
 
 
+def is_mark(text: str) -> bool:
+    """Whether a delimiter's text is never text of an answer; words in square brackets often are (``[ARGS]``)."""
+    return len(text) <= LONGEST and not text.startswith("[")
+
+
 def own_marks(template: ResponseTemplate) -> list[Delimiter]:
     """The delimiters that find a family's own marks; what its template says of them goes before what is only a mark.
 
@@ -31,7 +36,7 @@ def own_marks(template: ResponseTemplate) -> list[Delimiter]:
     fields = [field for field in template.fields.values() if field is not template.implicit]
     delimiters = [each for field in fields for each in (field.open, field.close) if each is not None]
     turn_end = None if template.implicit is None else template.implicit.close
-    literals = {*policy.marks, *(mark for each in delimiters for mark in marks_of(each) if len(mark) <= LONGEST)}
+    literals = {*policy.marks, *(mark for each in delimiters for mark in marks_of(each) if is_mark(mark))}
     if turn_end is not None:  # with a letter behind it: what closes a turn only before certain text is no end of it
         literals = {mark for mark in literals if turn_end.compiled.match(f"{mark}x") is None}
     if not literals:

@@ -101,6 +101,12 @@ class Prose:
         return bool(self._fence or self._info or self._span) or indented
 
     @property
+    def in_fence(self) -> bool:
+        """Whether a fence stands open."""
+        self._catch_up()
+        return bool(self._fence or self._info)
+
+    @property
     def closed_by(self) -> str:
         """What closes the code span or the quotation that stands open right before what comes next; else nothing."""
         self._catch_up()

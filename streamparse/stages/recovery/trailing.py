@@ -19,10 +19,14 @@ from streamparse.template.model import Field
 if TYPE_CHECKING:
     from streamparse.stages.recovery.tokenizer import RecoveringTokenizer
 
-STRAY = re.compile(r"(?:\s*+(?:</[^\s<>]*+(?:>|\Z)|<[|｜][^\s<>]*+(?:(?<=[|｜])>|\Z)|[\]})]|```))*+\s*+")
+STRAY = re.compile(r"(?:\s*+(?:</[^\s<>]*+(?:>|\Z)|<[|｜][^\s<>]*+(?:(?<=[|｜])>|\Z)|[\]}]|```))*+\s*+")
 """Closing tags, marks, brackets and fences right behind a value, whole or cut off: a close that went wrong."""
 
-STRAY_BRACKETS = re.compile(r"[\s\]})]*+")
+STRAY_IN_FENCE = re.compile(STRAY.pattern.replace("|```", ""))
+"""The same where the text has a fence open, which is for the text to close."""
+
+STRAY_BRACKETS = re.compile(r"[\s\]}]*+")
+STRAY_PARENTHESES = re.compile(r"[\s\]})]*+")
 
 
 class Trailing:
@@ -36,9 +40,15 @@ class Trailing:
         self._field = field
         self.reader = reader
         self._size = size
-        self._stray = STRAY_BRACKETS if field.policy.ends_with_value else STRAY
+        self._stray = self._stray_of(field)
         self._held = Body()
         self.watched = core.watches.calling(field)
+
+    def _stray_of(self, field: Field) -> re.Pattern[str]:
+        """What a call of the field may leave behind its value: only what may belong to it, and not to the text."""
+        if field.policy.ends_with_value:
+            return STRAY_PARENTHESES if field.content == "python-call-list" else STRAY_BRACKETS
+        return STRAY_IN_FENCE if self.core.prose.in_fence else STRAY
 
     def hold(self, held: str, seen: Seen | None) -> None:
         """What came with the value's end."""
