@@ -225,7 +225,8 @@ def _example(delimiter: Delimiter | None) -> str | None:
         return None
     if delimiter.literals:
         return delimiter.literals[-1]
-    return next(filter(delimiter.compiled.fullmatch, filter(None, literal_parts(delimiter))), None)
+    parts = (part + ending for part in literal_parts(delimiter) if part for ending in ("", "\n"))
+    return next(filter(delimiter.compiled.fullmatch, parts), None)
 
 
 def _markup_in(texts: Iterable[str]) -> Counter[str]:
